@@ -10,6 +10,7 @@
 
 #include "analyzer/judge/analysis.hpp"
 #include "analyzer/repeat/dependence.hpp"
+#include "analyzer/repeat/family.hpp"
 #include "analyzer/repeat/series.hpp"
 #include "analyzer/repeat/stopping.hpp"
 #include "analyzer/repeat/versus.hpp"
@@ -274,7 +275,7 @@ void add_comparison(VersusTally& tally, const Scenario& scenario, double slower,
   std::vector<RunPair> pairs;
   const double width = versus_half_width_percent(precision.within_percent);
   while (true) {
-    const bool is_b_first = b_leads(pairs.size());
+    const bool is_b_first = turns_of_round(2, pairs.size()).front() == 1;
     const auto next_of_b = [&] { return source.next_of_other(slower, scenario.reach_of_b); };
     const RepeatedRun first = is_b_first ? next_of_b() : source.next();
     const RepeatedRun second = is_b_first ? source.next() : next_of_b();
@@ -318,6 +319,87 @@ void print_versus(std::size_t series, std::uint64_t seed, const Precision& preci
   }
 }
 
+/// How families of programs ended. One of them may be slower than the others, which are equal.
+struct FamilyTally {
+  std::size_t told_wrongly = 0;  // families of which one was called faster or slower, and is not
+  std::size_t found = 0;         // families of which the slower one was called so
+  std::size_t unclear = 0;       // families of which any was unclear
+  std::size_t held = 0;          // families of which all intervals hold their ratio
+  std::vector<double> rounds;
+};
+
+void add_family(FamilyTally& tally, const Scenario& scenario, std::span<const double> slower, std::uint64_t seed,
+                const Precision& precision, bool is_together) {
+  truth::SeriesSource source(scenario.law, seed);
+  const std::size_t comparisons = slower.size() - 1;
+  const Precision of_each = is_together ? of_each_comparison(precision, comparisons) : precision;
+  const double width = versus_half_width_percent(precision.within_percent);
+  std::vector<std::vector<RunPair>> pairs(comparisons);
+  for (std::size_t round = 0;; ++round) {
+    std::vector<RepeatedRun> runs(slower.size());
+    for (const std::size_t program : turns_of_round(slower.size(), round)) {
+      runs[program] = source.next_of_other(slower[program]);
+    }
+    for (std::size_t other = 0; other < comparisons; ++other) pairs[other].push_back({runs[0], runs[other + 1]});
+    if (!is_look(round + 1, default_least_runs)) continue;
+    std::vector<Versus> all;
+    for (const std::vector<RunPair>& each : pairs) all.push_back(compare_pairs(each, of_each));
+    const Outlook outlook =
+        outlook_of(known_together(all, width), {.within_percent = width, .most_runs = most_runs}, {});
+    if (!outlook.stopped_because) continue;
+    bool is_wrong = false;
+    bool is_found = false;
+    bool is_any_unclear = false;
+    bool do_all_hold = true;
+    for (std::size_t other = 0; other < comparisons; ++other) {
+      const bool is_slower = slower[other + 1] > 1.0;
+      const VersusVerdict verdict = all[other].verdict;
+      const bool is_called_other = verdict == VersusVerdict::faster || verdict == VersusVerdict::slower ||
+                                   verdict == VersusVerdict::contradiction;
+      is_found = is_found || (is_slower && verdict == VersusVerdict::slower);
+      is_wrong = is_wrong || (is_called_other && !(is_slower && verdict == VersusVerdict::slower));
+      is_any_unclear = is_any_unclear || verdict == VersusVerdict::unclear;
+      do_all_hold = do_all_hold && holds(*all[other].undisturbed.interval, slower[other + 1]);
+    }
+    tally.told_wrongly += is_wrong ? 1 : 0;
+    tally.found += is_found ? 1 : 0;
+    tally.unclear += is_any_unclear ? 1 : 0;
+    tally.held += do_all_hold ? 1 : 0;
+    tally.rounds.push_back(static_cast<double>(round + 1));
+    return;
+  }
+}
+
+void print_families(std::size_t series, std::uint64_t seed, const Precision& precision) {
+  fmt::print(
+      "| runs | programs | called different, all equal % | each at its own % | all intervals hold % | rounds, median | "
+      "one 3 % slower: found % | others called different % | unclear % | rounds, median |\n"
+      "|---|---|---|---|---|---|---|---|---|---|\n");
+  for (Scenario scenario : scenarios()) {
+    if (scenario.law.quiet_after > 0) continue;  // as in print_versus()
+    scenario.law.has_shared_error = true;
+    for (const std::size_t programs : {3, 4}) {
+      const std::vector<double> equal(programs, 1.0);
+      std::vector<double> one_slower = equal;
+      one_slower.back() = 1.03;
+      FamilyTally of_equal;
+      FamilyTally each_alone;
+      FamilyTally of_slower;
+      for (std::size_t i = 0; i < series; ++i) {
+        add_family(of_equal, scenario, equal, seed + i, precision, true);
+        add_family(each_alone, scenario, equal, seed + i, precision, false);
+        add_family(of_slower, scenario, one_slower, seed + i, precision, true);
+      }
+      fmt::print("| {} | {} | {:.1f} | {:.1f} | {:.1f} | {:.0f} | {:.1f} | {:.1f} | {:.1f} | {:.0f} |\n", scenario.name,
+                 programs, percent(of_equal.told_wrongly, series), percent(each_alone.told_wrongly, series),
+                 percent(of_equal.held, series), quantile(of_equal.rounds, 0.5), percent(of_slower.found, series),
+                 percent(of_slower.told_wrongly, series), percent(of_slower.unclear, series),
+                 quantile(of_slower.rounds, 0.5));
+      std::fflush(stdout);
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -329,9 +411,9 @@ int main(int argc, char** argv) {
   app.add_option("--seed", seed, "Of the draws")->capture_default_str();
   app.add_option(
          "--set", set,
-         "What to simulate: `coverage` without errors that all runs share, `shared-coverage` with them, `versus`; "
-         "`shared`: what programs of bench/laws.hpp show of such errors")
-      ->check(CLI::IsMember({"coverage", "shared-coverage", "versus", "shared"}))
+         "What to simulate: `coverage` without errors that all runs share, `shared-coverage` with them, `versus`, "
+         "`families` of three and four programs; `shared`: what programs of bench/laws.hpp show of such errors")
+      ->check(CLI::IsMember({"coverage", "shared-coverage", "versus", "families", "shared"}))
       ->capture_default_str();
   double within = 1.0;
   app.add_option("--within", within, "Half width in percent")->capture_default_str();
@@ -342,5 +424,6 @@ int main(int argc, char** argv) {
   }
   if (set == "shared-coverage") print_coverage(series, seed, precision, true);
   if (set == "versus") print_versus(series, seed, precision);
+  if (set == "families") print_families(series, seed, precision);
   if (set == "shared") print_shared_errors(series, seed);
 }

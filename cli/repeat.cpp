@@ -45,16 +45,22 @@ Status write_results(const RepeatOptions& options, const RepeatedRuns& runs) {
   return all;
 }
 
+// The worst of all comparisons; a sure answer is worse than none.
 int status_of(const RepeatOptions& options, const Repetition& repetition) {
   if (options.fail_on.empty()) return passed;
-  switch (versus_verdict(repetition)) {
-    case VersusVerdict::slower: return negative_answer;
-    case VersusVerdict::unclear:
-    case VersusVerdict::contradiction: return no_answer;
-    case VersusVerdict::faster: return options.fail_on == "faster" ? negative_answer : passed;
-    case VersusVerdict::same: break;
+  int status = passed;
+  for (Program other = 1; other < programs_of(repetition); ++other) {
+    switch (versus_verdict(repetition, other)) {
+      case VersusVerdict::slower: return negative_answer;
+      case VersusVerdict::faster:
+        if (options.fail_on == "faster") return negative_answer;
+        break;
+      case VersusVerdict::unclear:
+      case VersusVerdict::contradiction: status = no_answer; break;
+      case VersusVerdict::same: break;
+    }
   }
-  return passed;
+  return status;
 }
 
 // The same for all spellings of a file.
@@ -113,17 +119,19 @@ int repeat(RepeatOptions options, Words launch) {
   RepeatedRuns runs{.series = std::move(*series)};
   std::string complaint;
   // What the best run of a program has wrong, all runs that know it share. It would not cancel against another program.
-  if (!options.no_baseline && !request->b) runs.known = open_known(complaint);
+  if (!options.no_baseline && request->programs.size() == 1) runs.known = open_known(complaint);
   if (!complaint.empty()) runs.complaints.push_back(complaint);
   Repetition& repetition = runs.repetition;
   repetition.command = quoted(launch);
   repetition.directory = runs.series.directory().string();
   repetition.precision = request->precision;
   repetition.rule = request->rule;
-  if (request->b) {
-    repetition.other.emplace();
-    repetition.other->command = quoted(request->b->command);
-    repetition.other->is_against_itself = options.is_against_itself;
+  for (std::size_t other = 1; other < request->programs.size(); ++other) {
+    repetition.others.push_back({.command = quoted(request->programs[other].command),
+                                 .is_against_itself = options.is_against_itself,
+                                 .summary = {},
+                                 .versus = {},
+                                 .false_alarm_share = {}});
   }
   if (request->work) {
     repetition.work = WorkSeries{.name = request->work->name, .range = request->work->range, .rate = {}};
@@ -163,15 +171,16 @@ void add_repeat(const Command& program) {
       .placeholder("PERCENT")
       .check(objection_to_confidence);
   command
-      .option("-m,--min-runs", options->least_runs,
-              fmt::format("Make at least N runs, or pairs. By default {}, but not more than --max-runs",
-                          default_least_runs))
+      .option(
+          "-m,--min-runs", options->least_runs,
+          fmt::format("Make at least N runs, or rounds of all programs. By default {}, but not more than --max-runs",
+                      default_least_runs))
       .placeholder("N")
       .from_to(2, most_runs_of_a_series);
-  command.option("-M,--max-runs", options->most_runs, "Make at most N runs, or pairs")
+  command.option("-M,--max-runs", options->most_runs, "Make at most N runs, or rounds")
       .placeholder("N")
       .from_to(2, most_runs_of_a_series);
-  command.option("-r,--runs", options->exact_runs, "Make exactly N runs, or pairs")
+  command.option("-r,--runs", options->exact_runs, "Make exactly N runs, or rounds")
       .placeholder("N")
       .from_to(2, most_runs_of_a_series);
   command.option("--for", options->most_time, "Make no run that would end later than TIME, such as 90s, 30min or 2h")
@@ -187,8 +196,10 @@ void add_repeat(const Command& program) {
       .check(not_empty);
   command
       .option("--versus", options->versus,
-              "Launch command of another program, B. Runs of both alternate, and are compared in pairs")
+              "Launch command of another program, B, which is compared with the first one, A: their runs take turns. "
+              "May be repeated: C, D")
       .placeholder("COMMAND")
+      .repeatable()
       .check(not_empty);
   command.flag("--aa", options->is_against_itself,
                "Compare the program with itself: how often does this machine cause a false alarm?");
@@ -199,7 +210,7 @@ void add_repeat(const Command& program) {
       .check(objection_to_work);
   command
       .option("--fail-on", options->fail_on,
-              "Exit with 3 if B is slower (with 'faster', also if it is faster), with 4 if unclear")
+              "Exit with 3 if one is slower than A (with 'faster', also if one is faster), with 4 if unclear")
       .placeholder("slower|faster")
       .one_of({"slower", "faster"});
   command

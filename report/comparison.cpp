@@ -156,6 +156,17 @@ ordered_json side_json(const MatchedGroup::Side& side) {
   return {{"segments", side.segments}, {"median_seconds", side.median}, {"baseline_seconds", side.baseline}};
 }
 
+// The displacement is A's minus B's.
+std::string displacement_words(const Comparison& comparison) {
+  const bool is_a_longer = comparison.displacement_seconds >= 0.0;
+  const Interval& difference = comparison.displacement_interval_seconds;
+  const Interval longer = is_a_longer ? difference : Interval{-difference.high, -difference.low};
+  const double seconds_longer = std::abs(comparison.displacement_seconds);
+  return fmt::format("typical segments of {} took {} longer in all, {} % of A's run time ({})", is_a_longer ? "A" : "B",
+                     seconds(seconds_longer), decimal(percent_of_run_time(seconds_longer, comparison.a), 1),
+                     in_words(longer));
+}
+
 }  // namespace
 
 std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const Comparison& comparison) {
@@ -199,11 +210,7 @@ std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const 
   rows.push_back({"seen by comparing", baseline_rise_words(run_a), baseline_rise_words(run_b)});
   rows.push_back({"matched", fmt::format("{:.1f} % of the run time", run_a.matched_percent),
                   fmt::format("{:.1f} %", run_b.matched_percent)});
-  text += "\n" + table(rows) +
-          wrapped("displacement", fmt::format("{}, {} % of A's run time: A's typical segments minus B's ({})",
-                                              seconds(comparison.displacement_seconds),
-                                              decimal(percent_of_run_time(comparison.displacement_seconds, run_a), 1),
-                                              in_words(comparison.displacement_interval_seconds)));
+  text += "\n" + table(rows) + wrapped("displacement", displacement_words(comparison));
   return text + groups_text(a.profile, comparison);
 }
 

@@ -49,10 +49,6 @@ struct RunPair {
 /// Whether it is in the ratio: both runs count.
 bool pair_counts(const RunPair& pair);
 
-/// Which program runs first in a pair, from pair 0 on: A B, B A, A B, B A (ABBA). Drift of the machine then affects
-/// both alike.
-constexpr bool b_leads(std::size_t pair) { return pair % 2 == 1; }
-
 /// Times of B over times of A. Above 1: B is slower.
 struct TimeRatio {
   std::size_t pairs = 0;

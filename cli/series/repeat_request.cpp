@@ -28,7 +28,7 @@ Outcome<StoppingRule> rule_of(const RepeatOptions& options, const RepeatRequest&
     return Failure{fmt::format("--max-runs {} is less than --min-runs {}", options.most_runs, options.least_runs)};
   }
   const double within = request.precision.within_percent;
-  StoppingRule rule{.within_percent = request.b ? versus_half_width_percent(within) : within};
+  StoppingRule rule{.within_percent = request.programs.size() > 1 ? versus_half_width_percent(within) : within};
   rule.is_exact = options.exact_runs > 0;
   if (most > 0) {
     rule.most_runs = static_cast<std::size_t>(most);
@@ -38,6 +38,8 @@ Outcome<StoppingRule> rule_of(const RepeatOptions& options, const RepeatRequest&
   if (!options.most_time.empty()) rule.most_seconds = *seconds_in(options.most_time);
   return rule;
 }
+
+constexpr const char* against_itself = "itself";  // in place of a command
 
 struct AskedText {
   const char* name;
@@ -102,19 +104,23 @@ Outcome<RepeatRequest> request_of(const RepeatOptions& options, const Words& lau
   request.recording = options.recording;
   Outcome<Launched> a = launched(launch);
   if (!a) return a.failure();
-  request.a = std::move(*a);
+  request.programs.push_back(std::move(*a));
   if (!options.versus.empty() && options.is_against_itself) return Failure{"--aa and --versus exclude each other"};
-  if (options.is_against_itself) request.b = request.a;
-  if (!options.versus.empty()) {
-    const Outcome<Words> words = words_of_command(options.versus);
-    if (!words) return Failure{"--versus: " + words.failure().message};
-    Outcome<Launched> b = launched(*words);
-    if (!b) return Failure{"--versus: " + b.failure().message};
-    request.b = std::move(*b);
+  if (options.versus.size() >= most_programs) {
+    return Failure{fmt::format("--versus: at most {} programs are compared with the first one", most_programs - 1)};
   }
-  if (!options.fail_on.empty() && !request.b) return Failure{"--fail-on needs --versus or --aa"};
+  if (options.is_against_itself) request.programs.push_back(request.programs.front());
+  for (const std::string& command : options.versus) {
+    const Outcome<Words> words = words_of_command(command);
+    if (!words) return Failure{"--versus: " + words.failure().message};
+    Outcome<Launched> other = launched(*words);
+    if (!other) return Failure{"--versus: " + other.failure().message};
+    request.programs.push_back(std::move(*other));
+  }
+  const bool is_comparison = request.programs.size() > 1;
+  if (!options.fail_on.empty() && !is_comparison) return Failure{"--fail-on needs --versus or --aa"};
   if (!options.work.empty()) {
-    if (request.b) return Failure{"--work cannot be combined with --versus or --aa"};
+    if (is_comparison) return Failure{"--work cannot be combined with --versus or --aa"};
     request.work = *varied_work(options.work);
     if (const std::optional<std::string> objection = objection_to_command(launch, {request.work->name}, "--work")) {
       return Failure{*objection};
@@ -135,7 +141,12 @@ Outcome<RepeatRequest> request_of(const RepeatOptions& options, const Words& lau
 Environment options_of(const RepeatOptions& options) {
   Environment all = rank_environment(options.recording);
   all.emplace_back("prepare", options.prepare);
-  all.emplace_back("versus", options.is_against_itself ? "itself" : options.versus);
+  all.emplace_back("versus", options.is_against_itself ? against_itself
+                             : options.versus.empty()  ? ""
+                                                       : options.versus.front());
+  for (std::size_t other = 1; other < options.versus.size(); ++other) {  // each option has a name of its own
+    all.emplace_back(fmt::format("versus-{}", other + 1), options.versus[other]);
+  }
   all.emplace_back("work", options.work);
   return all;
 }
@@ -154,15 +165,18 @@ Status take_over(RepeatOptions& options, const SeriesPurpose& purpose) {
   const auto damaged = [&options](const std::string& name, const std::string& why) {
     return Failure{options.resumed + "/series.json is damaged: " + name + ": " + why};
   };
+  const bool is_alone = options.versus.empty() && !options.is_against_itself;
   for (const auto& [name, value] : purpose.options) {
     if (name == "prepare" && options.prepare.empty()) options.prepare = value;
     if (name == "work" && options.work.empty() && !value.empty()) {
       if (const std::string why = objection_to_work(value); !why.empty()) return damaged(name, why);
       options.work = value;
     }
-    if (name == "versus" && options.versus.empty() && !options.is_against_itself) {
-      options.is_against_itself = value == "itself";
-      if (!options.is_against_itself) options.versus = value;
+    if (!is_alone || !name.starts_with("versus") || value.empty()) continue;
+    if (value == against_itself) {
+      options.is_against_itself = true;
+    } else {
+      options.versus.push_back(value);
     }
   }
   const RepeatOptions given = options;

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/launch/launchers.hpp"
 #include "cli/launch/rank_environment.hpp"
@@ -25,7 +26,7 @@ struct RepeatOptions {
   std::string prepare;
   std::string directory;
   std::string resumed;
-  std::string versus;
+  std::vector<std::string> versus;
   bool is_against_itself = false;
   std::string work;
   std::string fail_on;
@@ -51,8 +52,7 @@ struct VariedWork {
 };
 
 struct RepeatRequest {
-  Launched a;
-  std::optional<Launched> b;  // A against itself has the same command
+  std::vector<Launched> programs;  // A first, then those that it is compared with; itself has the same command
   std::optional<VariedWork> work;
   Precision precision;
   StoppingRule rule;

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -30,18 +29,22 @@ Words with_amount(const Words& command, const std::string& name, std::uint64_t a
   return with_values(command, {name}, {static_cast<double>(amount)});
 }
 
-// What names of runs begin with: of one program, and of A and B.
-constexpr std::array<std::string_view, 3> run_prefixes{"run-", "a-", "b-"};
+constexpr std::string_view prefix_of_one_program = "run-";
 
-// The name tells whose run it is, as the list of the series keeps nothing else.
-std::string name_of_run(const RepeatRequest& request, std::size_t number) {
-  if (!request.b) return run_name(number + 1, most_numbered_runs);
-  const std::size_t pair = number / 2;
-  const bool is_b = (number % 2 == 1) != b_leads(pair);
-  return fmt::format("{}-{:03}", is_b ? "b" : "a", pair + 1);
+std::string prefix_of(Program program) { return {static_cast<char>('a' + program), '-'}; }
+
+std::size_t round_of(const RepeatRequest& request, std::size_t number) { return number / request.programs.size(); }
+
+Program program_of(const RepeatRequest& request, std::size_t number) {
+  const std::size_t programs = request.programs.size();
+  return turns_of_round(programs, round_of(request, number))[number % programs];
 }
 
-Program program_of(const std::string& name) { return name.starts_with("b-") ? Program::b : Program::a; }
+// It tells whose run it is.
+std::string name_of_run(const RepeatRequest& request, std::size_t number) {
+  if (request.programs.size() == 1) return run_name(number + 1, most_numbered_runs);
+  return fmt::format("{}{:03}", prefix_of(program_of(request, number)), round_of(request, number) + 1);
+}
 
 std::string prefix_of(const std::string& name) { return name.substr(0, name.find('-') + 1); }
 
@@ -61,7 +64,7 @@ Status prepare(const RepeatRequest& request, const std::string& name, RepeatedRu
 
 Outcome<std::string> record(const RepeatRequest& request, const std::string& name, std::size_t number,
                             RepeatedRuns& runs) {
-  const Launched& program = program_of(name) == Program::b ? *request.b : request.a;
+  const Launched& program = request.programs[program_of(request, number)];
   const Words command = request.work
                             ? with_amount(program.command, request.work->name, work_of_run(number, request.work->range))
                             : program.command;
@@ -124,7 +127,7 @@ Status count_work(const RepeatRequest& request, ListedRun& listed, const JudgedF
 
 // A run of the list as it is in series.json.
 ListedRun listed_run(const RepeatRequest& request, const SeriesRun& made, std::size_t number) {
-  ListedRun listed{.name = made.name, .file = made.profile, .program = program_of(made.name)};
+  ListedRun listed{.name = made.name, .file = made.profile, .program = program_of(request, number)};
   listed.run.end = end_of(made.state);
   if (request.work) listed.work = static_cast<double>(work_of_run(number, request.work->range));
   return listed;
@@ -178,26 +181,33 @@ std::vector<WorkedRun> worked_runs(const Repetition& repetition) {
 
 bool has_finished(const RepeatedRun& run) { return run.end == RunEnd::finished; }
 
-// Runs or pairs that finished and are no warm-up: --max-runs counts them, whether they have an estimate or not.
+// Runs, or rounds, that finished and are no warm-up: --max-runs counts them, whether they have an estimate or not.
 std::size_t finished(const Repetition& repetition) {
-  if (!repetition.other) return repetition.summary.measured.runs;
-  const std::vector<RunPair> pairs = pairs_of(repetition);
-  return static_cast<std::size_t>(std::count_if(pairs.begin(), pairs.end(), [](const RunPair& pair) {
-    return !pair.is_warm_up && has_finished(pair.a) && has_finished(pair.b);
-  }));
+  std::size_t fewest = repetition.summary.measured.runs;
+  for (Program other = 1; other < programs_of(repetition); ++other) {
+    const std::vector<RunPair> pairs = pairs_of(repetition, other);
+    const auto of_both = std::count_if(pairs.begin(), pairs.end(), [](const RunPair& pair) {
+      return !pair.is_warm_up && has_finished(pair.a) && has_finished(pair.b);
+    });
+    fewest = std::min(fewest, static_cast<std::size_t>(of_both));
+  }
+  return fewest;
 }
 
-// How many of the first runs, or pairs, are still to be made and left out.
+// How many of the first runs, or rounds, are still to be made and left out.
 std::size_t warm_up_left(std::size_t warm_up_runs, const Repetition& repetition) {
   const auto left_of = [warm_up_runs](const SeriesSummary& summary) {
     const auto made = std::count(summary.unused.begin(), summary.unused.end(), Unused::warm_up);
     return warm_up_runs - static_cast<std::size_t>(made);
   };
-  const std::size_t of_a = left_of(repetition.summary);
-  return repetition.other ? std::max(of_a, left_of(repetition.other->summary)) : of_a;
+  std::size_t most = 0;
+  for (Program program = first_program; program < programs_of(repetition); ++program) {
+    most = std::max(most, left_of(summary_of(repetition, program)));
+  }
+  return most;
 }
 
-// `known_runs`: with an estimate. With pairs, these are counted instead of runs.
+// `known_runs`: with an estimate. With several programs, rounds are counted instead of runs.
 SeriesProgress progress_of(const RepeatRequest& request, const RepeatedRuns& runs, std::size_t known_runs) {
   const Repetition& repetition = runs.repetition;
   SeriesProgress progress{.elapsed_seconds = runs.series.elapsed_seconds(),
@@ -205,7 +215,7 @@ SeriesProgress progress_of(const RepeatRequest& request, const RepeatedRuns& run
                           .without_estimate = finished(repetition) - known_runs};
   const std::size_t made = runs.series.runs().size();
   if (made > 0) progress.seconds_per_run = progress.elapsed_seconds / static_cast<double>(made);
-  if (request.b) progress.seconds_per_run *= 2.0;
+  progress.seconds_per_run *= static_cast<double>(request.programs.size());
   if (request.warm_up_runs) progress.warm_up_left = warm_up_left(*request.warm_up_runs, repetition);
   progress.most_warm_up_left = warm_up_left(request.warm_up_runs.value_or(most_warm_up_runs), repetition);
   return progress;
@@ -213,7 +223,7 @@ SeriesProgress progress_of(const RepeatRequest& request, const RepeatedRuns& run
 
 // What the series is to know.
 KnownSoFar known_so_far(const RepeatRequest& request, const Repetition& repetition) {
-  if (repetition.other) return halcyon::known_so_far(repetition.other->versus);
+  if (!repetition.others.empty()) return known_so_far_of_comparisons(repetition);
   if (!repetition.work) return halcyon::known_so_far(repetition.summary.undisturbed);
   const std::optional<WorkRate>& rate = repetition.work->rate;
   return rate ? halcyon::known_so_far(*rate, request.precision.within_percent) : KnownSoFar{};
@@ -222,16 +232,15 @@ KnownSoFar known_so_far(const RepeatRequest& request, const Repetition& repetiti
 void evaluate(const RepeatRequest& request, RepeatedRuns& runs) {
   Repetition& repetition = runs.repetition;
   const SeriesRequest asked{.precision = request.precision, .warm_up_runs = request.warm_up_runs};
-  repetition.summary = summarise(runs_of(repetition, Program::a), asked);
+  repetition.summary = summarise(runs_of(repetition, first_program), asked);
   if (repetition.work) {  // the runs take different times anyway
     repetition.summary.contradiction.reset();
     repetition.summary.caveats.clear();
   }
-  if (repetition.other) {
-    OtherProgram& other = *repetition.other;
-    other.summary = summarise(runs_of(repetition, Program::b), asked);
-    const std::vector<RunPair> pairs = pairs_of(repetition);
-    other.versus = compare_pairs(pairs, request.precision);
+  for (Program other = 1; other < programs_of(repetition); ++other) {
+    repetition.others[other - 1].summary = summarise(runs_of(repetition, other), asked);
+    repetition.others[other - 1].versus =
+        compare_pairs(pairs_of(repetition, other), of_each_comparison(request.precision, repetition.others.size()));
   }
   if (repetition.work) {
     repetition.work->rate = work_rate(worked_runs(repetition), request.precision.confidence);
@@ -258,16 +267,17 @@ Outcome<std::optional<RunEnd>> make_run(const RepeatRequest& request, const std:
   return std::optional(runs.repetition.runs.back().run.end);
 }
 
-// Runs one after the other that do not count. Runs of two programs alternate, so each program has its own.
+// Runs one after the other that do not count. Programs take turns, so each has its own.
 struct UselessRuns {
   int in_a_row = 0;
 
   // Why no more runs are made, if so.
-  std::optional<std::string> add(RunEnd end, bool is_first, const std::string& name) {
+  std::optional<std::string> add(RunEnd end, bool is_first, Program program) {
     in_a_row = end == RunEnd::finished ? 0 : in_a_row + 1;
     if (in_a_row > 0 && is_first) {
-      return name.starts_with("b-") ? "the first run of B failed: nothing is compared"
-                                    : "the first run failed: nothing is repeated";
+      return program == first_program
+                 ? "the first run failed: nothing is repeated"
+                 : fmt::format("the first run of {} failed: nothing is compared", letter_of(program));
     }
     if (in_a_row < most_useless_runs_in_a_row) return std::nullopt;
     if (end == RunEnd::failed) return fmt::format("{} runs one after the other do not count", in_a_row);
@@ -298,18 +308,18 @@ std::optional<std::string> reason_to_give_up(const RepeatRequest& request, const
 Status make_runs_until_known(const RepeatRequest& request, RepeatedRuns& runs) {
   const Progress progress;
   Repetition& repetition = runs.repetition;
-  std::array<UselessRuns, 2> useless;  // of A and B
+  std::vector<UselessRuns> useless(request.programs.size());
   for (std::size_t number = repetition.runs.size();; ++number) {
     evaluate(request, runs);
     KnownSoFar known = known_so_far(request, repetition);
-    const bool is_pair_whole = !request.b || number % 2 == 0;
-    if (is_pair_whole && is_look(known.runs, request.rule.least_runs)) {
+    const bool is_round_whole = number % request.programs.size() == 0;
+    if (is_round_whole && is_look(known.runs, request.rule.least_runs)) {
       judge_again(runs);
       evaluate(request, runs);
       known = known_so_far(request, repetition);
     }
     const bool is_interrupted = runs.signals.asked_to_end() != 0;
-    if (repetition.outlook.stopped_because && (is_pair_whole || is_interrupted)) return Done{};
+    if (repetition.outlook.stopped_because && (is_round_whole || is_interrupted)) return Done{};
     if (const std::optional<std::string> reason = reason_to_give_up(request, repetition, known))
       return Failure{*reason};
     const std::string name = name_of_run(request, number);
@@ -318,18 +328,18 @@ Status make_runs_until_known(const RepeatRequest& request, RepeatedRuns& runs) {
     const Outcome<std::optional<RunEnd>> end = make_run(request, name, number, runs);
     if (!end) return end.failure();
     if (!*end) continue;
-    const Program program = program_of(name);
+    const Program program = program_of(request, number);
     const bool is_first = runs_of(repetition, program).size() == 1;
-    if (const auto reason = useless[program == Program::b ? 1 : 0].add(**end, is_first, name)) return Failure{*reason};
+    if (const auto reason = useless[program].add(**end, is_first, program)) return Failure{*reason};
   }
 }
 
 }  // namespace
 
 bool names_a_run(std::string_view file) {
-  return std::any_of(run_prefixes.begin(), run_prefixes.end(), [file](std::string_view prefix) {
-    return file.starts_with(prefix) && file.substr(prefix.size()).find_first_of("0123456789") == 0;
-  });
+  const bool is_of_several = file.size() > 1 && file[1] == '-' && file[0] >= 'a' && file[0] <= 'z';
+  if (!is_of_several && !file.starts_with(prefix_of_one_program)) return false;
+  return file.substr(file.find('-') + 1).find_first_of("0123456789") == 0;
 }
 
 Status take_over_runs(const RepeatRequest& request, RepeatedRuns& runs) {
@@ -362,9 +372,11 @@ Status make_runs(const RepeatRequest& request, RepeatedRuns& runs) {
   evaluate(request, runs);
   // As it was when it was decided. A failure is none of the reasons.
   runs.repetition.outlook.stopped_because = made ? stopped : std::nullopt;
-  if (std::optional<OtherProgram>& other = runs.repetition.other; other && other->is_against_itself) {
-    other->false_alarm_share =
-        false_alarm_share(pairs_of(runs.repetition), request.precision, repetitions_of_false_alarms, /*seed=*/1);
+  for (Program other = 1; other < programs_of(runs.repetition); ++other) {
+    OtherProgram& program = runs.repetition.others[other - 1];
+    if (!program.is_against_itself) continue;
+    program.false_alarm_share =
+        false_alarm_share(pairs_of(runs.repetition, other), request.precision, repetitions_of_false_alarms, /*seed=*/1);
   }
   const Status kept = runs.series.keep_elapsed_time();
   return made ? kept : made;

@@ -57,20 +57,39 @@ const MeasuredPoint* measured_at(const MapResult& result, const Point& point) {
   return found != result.points.end() ? &*found : nullptr;
 }
 
-std::string map_text(const MapResult& result) {
-  const std::vector<Point> grid = grid_of(result.factors);
-  std::string text;
-  for (const Factor& factor : result.factors) text += fmt::format("{:>10}  ", factor.name);
-  text += fmt::format("{:>12}  {}\n", "measured", "predicted");
-  for (const Point& point : grid) {
-    for (const double level : point) text += fmt::format("{:>10}  ", value_text(level));
-    const MeasuredPoint* const measured = measured_at(result, point);
-    const std::string cell = measured != nullptr ? response_words(result.is_time, measured->mean()) : "–";
-    text += fmt::format("{:>12}  {}\n", cell, predicted_words(result, point));
+SeriesAnswer answer_of(const MapResult& result) {
+  const std::string words = sentence(result, grid_of(result.factors).size());
+  return result.surface ? SeriesAnswer{"Surface", words, "green"} : SeriesAnswer{"No surface yet", words, "yellow"};
+}
+
+std::vector<std::string> remarks_on(const MapResult& result) {
+  std::vector<std::string> remarks;
+  if (std::string words = without_verdict_words(result.runs); !words.empty()) remarks.push_back(std::move(words));
+  if (!result.ended_early.empty()) remarks.push_back("It ended early: " + result.ended_early);
+  return remarks;
+}
+
+SeriesTable points_table(const MapResult& result) {
+  SeriesTable table;
+  for (const Factor& factor : result.factors) {
+    table.columns.push_back({factor.name, 10});
   }
-  text += "\n" + filled("", 0, sentence(result, grid.size()));
-  if (const std::string words = without_verdict_words(result.runs); !words.empty()) text += filled("", 0, words);
-  if (!result.ended_early.empty()) text += filled("", 0, "It ended early: " + result.ended_early);
+  table.columns.push_back({"measured", 12});
+  table.columns.push_back({"predicted", 0, false});
+  for (const Point& point : grid_of(result.factors)) {
+    std::vector<std::string> cells;
+    for (const double level : point) cells.push_back(value_text(level));
+    const MeasuredPoint* const measured = measured_at(result, point);
+    cells.push_back(measured != nullptr ? response_words(result.is_time, measured->mean()) : "–");
+    cells.push_back(predicted_words(result, point));
+    table.rows.push_back({std::move(cells)});
+  }
+  return table;
+}
+
+std::string map_text(const MapResult& result) {
+  std::string text = text_of(points_table(result)) + "\n" + filled("", 0, answer_of(result).sentence);
+  for (const std::string& remark : remarks_on(result)) text += filled("", 0, remark);
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/search/surface.hpp"
+#include "report/series/result.hpp"
 #include "report/series/varied_run.hpp"
 
 namespace halcyon {
@@ -33,6 +34,10 @@ struct MapResult {
 /// The point as it was measured; null if it was not.
 const MeasuredPoint* measured_at(const MapResult& result, const Point& point);
 
+SeriesAnswer answer_of(const MapResult& result);
+/// Sentences below the answer.
+std::vector<std::string> remarks_on(const MapResult& result);
+SeriesTable points_table(const MapResult& result);
 std::string map_text(const MapResult& result);
 nlohmann::ordered_json map_json(const MapResult& result);
 

@@ -71,24 +71,43 @@ ordered_json ratio_json(const TimeRatio& ratio) {
           {"welch_interval", ratio.welch ? interval_json(*ratio.welch) : ordered_json()}};
 }
 
-ordered_json other_json(const Repetition& series) {
-  const OtherProgram& other = *series.other;
-  ordered_json json = ratio_json(other.versus.undisturbed);
-  json["verdict"] = name_of(versus_verdict(series));
-  json["pairs"] = other.versus.undisturbed.pairs;
-  json["pairs_needed"] = known_or_null(other.versus.undisturbed.pairs_needed);
-  json["floor_percent"] =
-      other.versus.undisturbed.pairs > 0 ? ordered_json(other.versus.undisturbed.floor_percent()) : ordered_json();
+// `times`: the key of its command and its means.
+ordered_json comparison_json(const Repetition& series, Program program, const char* times) {
+  const OtherProgram& other = series.others[program - 1];
+  const TimeRatio& ratio = other.versus.undisturbed;
+  ordered_json json = ratio_json(ratio);
+  json["verdict"] = name_of(versus_verdict(series, program));
+  json["pairs"] = ratio.pairs;
+  json["pairs_needed"] = known_or_null(ratio.pairs_needed);
+  json["floor_percent"] = ratio.pairs > 0 ? ordered_json(ratio.floor_percent()) : ordered_json();
   json["pairs_left_out"] = other.versus.pairs_left_out;
   json["attribution"] = name_of(other.versus.attribution);
   json["measured"] = ratio_json(other.versus.measured);
   json["interference"] = ratio_json(other.versus.interference);
   json["false_alarm_percent"] =
       other.false_alarm_share ? ordered_json(100.0 * *other.false_alarm_share) : ordered_json();
-  json["b"] = {{"command", other.command}};
-  add_means(json["b"], other.summary);
-  add_facts(json["b"], other.summary);
+  json[times] = {{"command", other.command}};
+  add_means(json[times], other.summary);
+  add_facts(json[times], other.summary);
   return json;
+}
+
+std::string key_of(Program program) { return {static_cast<char>('a' + program)}; }
+
+void add_comparisons(ordered_json& json, const Repetition& series) {
+  json["versus"] = comparison_json(series, 1, "b");
+  json["comparisons"] = ordered_json::array();
+  for (Program other = 1; other < programs_of(series); ++other) {
+    ordered_json each{{"program", key_of(other)}};
+    each.update(comparison_json(series, other, "times"));
+    json["comparisons"].push_back(std::move(each));
+  }
+  json["comparisons_confidence_percent"] = 100.0 * series.others.front().versus.undisturbed.confidence;
+  json["ranking"] = ordered_json::array();
+  for (const Place& place : ranking_of(series)) {
+    json["ranking"].push_back(
+        {{"program", key_of(place.program)}, {"first_place", place.first}, {"last_place", place.last}});
+  }
 }
 
 ordered_json work_json(const WorkSeries& work, double within_percent) {
@@ -127,7 +146,7 @@ ordered_json run_json(const Repetition& series, const ListedRun& run, const std:
       {"verdict", name_of(run.run.verdict)},
       {"used", !unused},
       {"reason", unused ? ordered_json(name_of(*unused)) : ordered_json()}};
-  if (series.other) json["program"] = run.program == Program::a ? "a" : "b";
+  if (!series.others.empty()) json["program"] = key_of(run.program);
   if (series.work) json["work"] = run.work;
   return json;
 }
@@ -150,7 +169,7 @@ ordered_json repetition_json(const Repetition& series) {
   json["confidence_percent"] = 100.0 * series.precision.confidence;
   json["stopped_because"] =
       series.outlook.stopped_because ? ordered_json(name_of(*series.outlook.stopped_because)) : ordered_json();
-  if (series.other) json["versus"] = other_json(series);
+  if (!series.others.empty()) add_comparisons(json, series);
   if (series.work) json["work"] = work_json(*series.work, series.precision.within_percent);
   return json;
 }
@@ -164,7 +183,7 @@ std::string repetition_csv(const Repetition& series) {
     const ListedRun& run = series.runs[i];
     const bool has_times = run.run.end != RunEnd::failed;
     const auto& undisturbed = run.run.undisturbed;
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_text(run.name), run.program == Program::a ? "a" : "b",
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_text(run.name), key_of(run.program),
                         series.work ? fmt::format("{:.17g}", run.work) : "",
                         has_times ? fmt::format("{:.9g}", run.run.measured_seconds) : "",
                         undisturbed ? fmt::format("{:.9g}", undisturbed->seconds) : "",

@@ -7,8 +7,8 @@
 
 namespace halcyon {
 
-/// Runs in order with their verdicts, the intervals of the means after each run, and A against B if two programs were
-/// compared.
+/// The answer in words, then pictures of the comparisons, of the runs with their verdicts and of how the intervals of
+/// the means became narrower, then all figures.
 std::string repetition_html(const Repetition& series);
 
 }  // namespace halcyon

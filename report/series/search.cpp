@@ -88,23 +88,6 @@ std::string answer_words(const SearchResult& result) {
   return fmt::format("The search ended after {}, the maximum. {}", plural(result.trials.size(), "run"), best);
 }
 
-std::string remarks(const SearchResult& result) {
-  const SearchState& state = result.state;
-  std::string text;
-  if (state.answer && state.end && reaches_beyond(result, *state.answer)) {
-    text += filled("", 0, "The interval of its mean reaches beyond the limit.");
-  }
-  if (state.answer && state.beyond) {
-    text += filled("", 0,
-                   fmt::format("The nearest one tried that does not meet it: {1} {0}, {2}.", result.name,
-                               value_text(state.beyond->load), mean_words(result, *state.beyond)));
-  }
-  if (!state.is_monotone) text += filled("", 0, "The limit is crossed more than once, as the loads above show.");
-  if (const std::string words = without_verdict_words(result.runs); !words.empty()) text += filled("", 0, words);
-  if (!result.ended_early.empty()) text += filled("", 0, "It ended early: " + result.ended_early);
-  return text;
-}
-
 ordered_json load_json(const TriedLoad& tried) {
   const bool has_mean = tried.trials > tried.failed;
   return {{"load", tried.load},
@@ -118,15 +101,58 @@ ordered_json load_json(const TriedLoad& tried) {
 
 }  // namespace
 
-std::string search_text(const SearchResult& result) {
-  const bool has_time = result.request.limit.response == Response::time;
-  std::string text = fmt::format("{:>12}  {:>4}  {:<34}  limit\n", result.name, "runs",
-                                 has_time ? "time" : std::string(name_of(result.request.limit.response)));
-  for (const TriedLoad& tried : by_load(result.state.tried)) {
-    text += fmt::format("{:>12}  {:>4}  {:<34}  {}\n", value_text(tried.load), tried.trials, mean_words(result, tried),
-                        standing_words(tried));
+SeriesAnswer answer_of(const SearchResult& result) {
+  SeriesAnswer answer{"Not yet known", answer_words(result), "yellow"};
+  if (!result.state.end) return answer;
+  switch (*result.state.end) {
+    case SearchEnd::reached:
+    case SearchEnd::bracketed:
+    case SearchEnd::all_meet: return {"Found", std::move(answer.sentence), "green"};
+    case SearchEnd::none_meets:
+    case SearchEnd::wrong_way: return {"Not found", std::move(answer.sentence), "red"};
+    case SearchEnd::noise:
+    case SearchEnd::too_many_runs: break;
   }
-  return text + "\n" + filled("", 0, answer_words(result)) + remarks(result);
+  return answer;
+}
+
+SeriesTable loads_table(const SearchResult& result) {
+  const bool has_time = result.request.limit.response == Response::time;
+  SeriesTable table{.heading = "",
+                    .program = {},
+                    .columns = {{result.name, 10},
+                                {"runs", 4},
+                                {has_time ? "time" : std::string(name_of(result.request.limit.response)), 34, false},
+                                {"limit", 0, false}},
+                    .rows = {},
+                    .legend = {}};
+  for (const TriedLoad& tried : by_load(result.state.tried)) {
+    table.rows.push_back(
+        {{value_text(tried.load), std::to_string(tried.trials), mean_words(result, tried), standing_words(tried)}});
+  }
+  return table;
+}
+
+std::vector<std::string> remarks_on(const SearchResult& result) {
+  const SearchState& state = result.state;
+  std::vector<std::string> remarks;
+  if (state.answer && state.end && reaches_beyond(result, *state.answer)) {
+    remarks.emplace_back("The interval of its mean reaches beyond the limit.");
+  }
+  if (state.answer && state.beyond) {
+    remarks.push_back(fmt::format("The nearest one tried that does not meet it: {1} {0}, {2}.", result.name,
+                                  value_text(state.beyond->load), mean_words(result, *state.beyond)));
+  }
+  if (!state.is_monotone) remarks.emplace_back("The limit is crossed more than once, as the loads tried show.");
+  if (std::string words = without_verdict_words(result.runs); !words.empty()) remarks.push_back(std::move(words));
+  if (!result.ended_early.empty()) remarks.push_back("It ended early: " + result.ended_early);
+  return remarks;
+}
+
+std::string search_text(const SearchResult& result) {
+  std::string text = text_of(loads_table(result)) + "\n" + filled("", 0, answer_words(result));
+  for (const std::string& remark : remarks_on(result)) text += filled("", 0, remark);
+  return text;
 }
 
 ordered_json search_json(const SearchResult& result) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/search/search.hpp"
+#include "report/series/result.hpp"
 #include "report/series/varied_run.hpp"
 
 namespace halcyon {
@@ -20,6 +21,10 @@ struct SearchResult {
   std::string ended_early;  // why; empty if the search was completed
 };
 
+SeriesAnswer answer_of(const SearchResult& result);
+/// Sentences below the answer.
+std::vector<std::string> remarks_on(const SearchResult& result);
+SeriesTable loads_table(const SearchResult& result);
 std::string search_text(const SearchResult& result);
 nlohmann::ordered_json search_json(const SearchResult& result);
 

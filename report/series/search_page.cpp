@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/html_document.hpp"
+#include "report/layout.hpp"
 #include "report/series/figures.hpp"
 #include "report/words.hpp"
 
@@ -17,13 +17,13 @@ using namespace series_figure;
 // Loads such as 1, 2, 4, ... 64 are even on a logarithmic axis.
 class LoadAxis {
  public:
-  explicit LoadAxis(const Interval& range) {
+  LoadAxis(const Frame& frame, const Interval& range) {
     constexpr double least_ratio = 10.0;  // of the ends of a range whose axis is logarithmic
     is_logarithmic_ = range.low > 0.0 && range.high >= least_ratio * range.low;
     Extent extent;
     extent.add(place_of(range.low));
     extent.add(place_of(range.high));
-    scale_ = extent.to_the_right();
+    scale_ = extent.to_the_right(frame);
   }
   double operator()(double load) const { return scale_(place_of(load)); }
 
@@ -36,14 +36,14 @@ class LoadAxis {
 
 // The loads that were tried, and the ends of the range, as far as there is room for their value on the axis, from the
 // left.
-std::string loads_on_axis(const LoadAxis& x, const SearchResult& result) {
+std::string loads_on_axis(const Frame& frame, const LoadAxis& x, const SearchResult& result) {
   std::vector<double> loads{result.request.range.low, result.request.range.high};
   for (const TriedLoad& tried : result.state.tried) loads.push_back(tried.load);
   std::sort(loads.begin(), loads.end());
   std::string content;
-  RoomOnAxis room;
+  RoomOnAxis room(frame);
   for (const double load : loads) {
-    if (room.takes(x(load))) content += value_on_axis(x(load), value_text(load));
+    if (room.takes(x(load))) content += value_on_axis(frame, x(load), value_text(load));
   }
   return content;
 }
@@ -58,61 +58,76 @@ std::string curve_picture(const SearchResult& result) {
   Extent extent;
   extent.add(limit.value);
   for (const Trial& trial : result.trials) extent.add(trial.response.value_or(NAN));
-  const svg::Scale y = extent.upwards();
-  const LoadAxis x(result.request.range);
-  std::string content = axes(y, result.name, [&](double value) { return response_words(is_time, value); });
-  content += loads_on_axis(x, result);
-  content += svg::line(left, y(limit.value), right, y(limit.value), "threshold") +
-             svg::text(right, y(limit.value) - 6, "soft end", text_of(limit));
-  for (const Trial& trial : result.trials) {
-    if (trial.response) {
-      content += svg::circle(x(trial.load), y(*trial.response), 3.0, "disturbed");
-    } else {
-      content += svg::text(x(trial.load), bottom - 6, "middle", "failed");
+  const auto draw = [&](const Frame& frame) {
+    const svg::Scale y = extent.upwards(frame);
+    const LoadAxis x(frame, result.request.range);
+    std::string content = axes(frame, y, [&](double value) { return response_words(is_time, value); }) +
+                          title_of_axis(frame, result.name);
+    content += loads_on_axis(frame, x, result);
+    content += svg::line(frame.left, y(limit.value), frame.right(), y(limit.value), "threshold") +
+               svg::text(frame.right(), y(limit.value) - 6, "soft end", text_of(limit));
+    for (const Trial& trial : result.trials) {
+      if (trial.response) {
+        content += svg::circle(x(trial.load), y(*trial.response), 3.0, "disturbed");
+      } else {
+        content += svg::text(x(trial.load), frame.bottom - 6, "middle", "failed");
+      }
     }
-  }
-  for (const TriedLoad& tried : result.state.tried) {
-    if (tried.failed > 0 || tried.trials == 0) continue;
-    const double place = x(tried.load);
-    content += whisker(y, place, tried.interval);  // of two runs it may be much higher than the figure
-    content += svg::diamond(place, y(tried.mean), is_answer(result, tried.load) ? 9.0 : 5.0, "undisturbed");
-  }
-  return wide_figure(
-      picture("The response over what was varied, and the limit", content),
-      fmt::format("<b>How {} depends on {}.</b> Circle: a run. Diamond: the mean, with its {} interval as "
-                  "far as it is within the figure; the large one is the answer. Dashed: the limit.",
-                  svg::escaped(name_of(limit.response)), svg::escaped(result.name),
-                  confidence_words(result.request.confidence)));
+    for (const TriedLoad& tried : result.state.tried) {
+      if (tried.failed > 0 || tried.trials == 0) continue;
+      const double place = x(tried.load);
+      content += whisker(y, place, tried.interval);  // of two runs it may be much higher than the figure
+      content += svg::diamond(place, y(tried.mean), is_answer(result, tried.load) ? 9.0 : 5.0, "undisturbed");
+    }
+    return drawing(frame, std::move(content));
+  };
+  return figure("The response over what was varied, and the limit", draw,
+                fmt::format("<b>How {} depends on {}.</b> Circle: a run. Diamond: the mean, with its {} interval as "
+                            "far as it is within the figure; the large one is the answer. Dashed: the limit.",
+                            svg::escaped(name_of(limit.response)), svg::escaped(result.name),
+                            confidence_words(result.request.confidence)));
 }
 
 std::string order_picture(const SearchResult& result) {
   Extent extent;
   for (const Trial& trial : result.trials) extent.add(trial.load);
-  const svg::Scale y = extent.upwards();
-  const svg::Scale x{0.0, static_cast<double>(result.trials.size()) + 1.0, left, right};
-  std::string content =
-      axes(y, "run", [](double value) { return value_text(value); }) + counts(x, result.trials.size());
-  if (result.state.answer) {
-    content += svg::line(left, y(result.state.answer->load), right, y(result.state.answer->load), "threshold");
-  }
-  for (std::size_t i = 0; i < result.trials.size(); ++i) {
-    const Trial& trial = result.trials[i];
-    const bool is_met = trial.response && result.request.limit.is_met_by(*trial.response);
-    const double place = x(static_cast<double>(i + 1));
-    content += is_met ? svg::diamond(place, y(trial.load), 5.0, "undisturbed")
-                      : svg::circle(place, y(trial.load), 4.0, "disturbed");
-  }
-  return wide_figure(picture("What was tried, run by run", content),
-                     fmt::format("<b>{} tried, run by run.</b> Diamond: the run met the limit. Circle: it did not. "
-                                 "Dashed: the answer.",
-                                 svg::escaped(result.name)));
+  const auto draw = [&](const Frame& frame) {
+    const svg::Scale y = extent.upwards(frame);
+    const Counts x(frame, result.trials.size());
+    std::string content = axes(frame, y, [](double value) { return value_text(value); }) + x.labels("run");
+    if (result.state.answer) {
+      content +=
+          svg::line(frame.left, y(result.state.answer->load), frame.right(), y(result.state.answer->load), "threshold");
+    }
+    for (std::size_t i = 0; i < result.trials.size(); ++i) {
+      const Trial& trial = result.trials[i];
+      const bool is_met = trial.response && result.request.limit.is_met_by(*trial.response);
+      const double place = x(static_cast<double>(i + 1));
+      content += is_met ? svg::diamond(place, y(trial.load), 5.0, "undisturbed")
+                        : svg::circle(place, y(trial.load), 4.0, "disturbed");
+    }
+    return drawing(frame, std::move(content));
+  };
+  return figure("What was tried, run by run", draw,
+                fmt::format("<b>{} tried, run by run.</b> Diamond: the run met the limit. Circle: it did not. "
+                            "Dashed: the answer.",
+                            svg::escaped(result.name)));
 }
 
 }  // namespace
 
 std::string search_html(const SearchResult& result) {
-  const std::string figures = result.trials.empty() ? "" : curve_picture(result) + order_picture(result);
-  return page(result.command, "What still meets the limit", search_text(result), figures);
+  Page page{.subtitle = "What still meets the limit",
+            .programs = {{"", command_words(result.command)}},
+            .answer = answer_of(result),
+            .remarks = {},
+            .first = {},
+            .figures = {},
+            .facts = {},
+            .tables = {loads_table(result)}};
+  for (std::string& remark : remarks_on(result)) page.remarks.push_back({"", std::move(remark)});
+  if (!result.trials.empty()) page.figures = curve_picture(result) + order_picture(result);
+  return series_figure::page(page);
 }
 
 }  // namespace halcyon

@@ -16,6 +16,8 @@ except ImportError:
 SECTIONS = ["Where time was lost", "Segments along the run", "Who held the others up, and when",
             "How long segments take, together and by group", "How to reproduce"]
 MOST_BYTES = 3_000_000  # of a page
+NARROW, BROAD = {"width": 400, "height": 860}, {"width": 1280, "height": 1000}
+LEAST_PIXELS = 11  # of a letter in a figure
 MOST_TABS = 20  # until a button has the focus
 
 
@@ -176,6 +178,95 @@ class HtmlReport(WithPages):
         self.assertNotIn("Where time was lost", visible)
         self.assertNotIn("Likely cause", visible)
         self.assertEqual(self.opened(page).get_log("browser"), [])
+
+
+class SeriesPages(WithPages):
+    """Pages of repeat, search and map."""
+
+    pages = {}  # text by name. Each series is made once
+
+    def steps(self, count, milliseconds=2, other=0):
+        return [PROGRAMS / "steps", milliseconds, other, count]
+
+    def page(self, name):
+        """The page of a series of short runs."""
+        if name not in self.pages:
+            others = [" ".join(map(str, [*MPI.launch(1), *self.steps(count)])) for count in (80, 60)]
+            words = {"one program": ["repeat", "-r", 3, "--", *MPI.launch(1), *self.steps(60)],
+                     "three programs": ["repeat", "-r", 3, "--versus", others[0], "--versus", others[1], "--",
+                                        *MPI.launch(1), *self.steps(60)],
+                     "work": ["repeat", "-r", 4, "--work", "N=40..90", "--", *MPI.launch(1), *self.steps("{N}")],
+                     "search": ["search", "--vary", "N=20..80", "--limit", "time < 10 s", "--max-runs", 4, "--",
+                                *MPI.launch(1), *self.steps("{N}")],
+                     "map": ["map", "--vary", "N=20,40,60,80", "--vary", "M=1,2,3", "--runs", 1, "--", *MPI.launch(1),
+                             *self.steps("{N}", milliseconds="{M}")]}[name]
+            self.halcyon(words[0], "--html", "page.html", *words[1:])
+            self.pages[name] = (self.directory / "page.html").read_text()
+        path = self.directory / f"{name.replace(' ', '-')}.html"
+        path.write_text(self.pages[name])
+        return path
+
+    def all_pages(self):
+        for name in ("one program", "three programs", "work", "search", "map"):
+            with self.subTest(name):
+                yield self.page(name)
+
+    def visible_letters(self, browser):
+        """Pixels of every text in a figure that is shown."""
+        return browser.execute_script("""
+            return [...document.querySelectorAll('svg text')].filter(text => text.getClientRects().length > 0)
+                .map(text => parseFloat(getComputedStyle(text).fontSize) * text.ownerSVGElement.getScreenCTM().a)""")
+
+    def test_a_page_begins_with_its_answer_in_words(self):
+        for page in self.all_pages():
+            self.check_markup(page)
+            browser = self.opened(page)
+            first = browser.find_element(By.CSS_SELECTOR, "section > *")
+            self.assertEqual(first.get_attribute("class").split()[:2], ["verdict", "answer"])
+            self.assertGreater(len(first.find_element(By.CSS_SELECTOR, "p").text.split()), 3)
+            self.assertEqual(browser.get_log("browser"), [])
+
+    def test_on_a_narrow_screen_nothing_is_wider_than_it_and_letters_are_not_small(self):
+        for page in self.all_pages():
+            for size in (NARROW, BROAD):
+                browser = self.opened(page, **size)
+                self.assertEqual(browser.execute_script("return document.documentElement.scrollWidth"), size["width"])
+                self.assertEqual(browser.execute_script(
+                    "return [...document.querySelectorAll('*')].filter(each => each.scrollWidth > each.clientWidth + 1 "
+                    "&& getComputedStyle(each).overflowX == 'auto').map(each => each.outerHTML)"), [])
+                letters = self.visible_letters(browser)
+                self.assertTrue(letters)
+                self.assertGreaterEqual(min(letters), LEAST_PIXELS)
+
+    def test_each_figure_is_shown_once_on_any_screen_and_on_paper(self):
+        page = self.page("three programs")
+        for size in (NARROW, BROAD):
+            browser = self.opened(page, **size)
+            for media in ("screen", "print"):
+                browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media})
+                for figure in browser.find_elements(By.CSS_SELECTOR, "figure"):
+                    shown = [each for each in figure.find_elements(By.CSS_SELECTOR, "svg") if each.is_displayed()]
+                    self.assertEqual(len(shown), 1)
+                    self.assertEqual(shown[0].get_attribute("role"), "img")
+                    self.assertTrue(shown[0].get_attribute("aria-label"))
+
+    def test_programs_have_a_letter_and_a_colour_each_in_light_and_dark(self):
+        page = self.page("three programs")
+        for dark in (False, True):
+            browser = self.opened(page, dark=dark)
+            for letter in "ABC":
+                self.assertIn(f"{letter}: ", browser.title)
+            chips = browser.find_elements(By.CSS_SELECTOR, ".programs .chip")
+            self.assertEqual([chip.text for chip in chips], ["A", "B", "C"])
+            self.assertEqual(len({chip.value_of_css_property("background-color") for chip in chips}), 3)
+
+    def test_a_table_without_room_becomes_a_list_that_repeats_its_titles(self):
+        browser = self.opened(self.page("one program"), **NARROW)
+        cell = browser.find_element(By.CSS_SELECTOR, ".list td[data-title='90 % interval']")
+        self.assertIn("90 % interval", browser.execute_script(
+            "return getComputedStyle(arguments[0], '::before').content", cell))
+        self.assertFalse(browser.execute_script(
+            "return [...document.querySelectorAll('.list tr')].some(row => row.offsetWidth > innerWidth)"))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """`halcyon repeat` runs a program until its time is known well enough, keeps what there is whatever happens, and
-compares two programs in pairs.
+compares programs in pairs.
 
 The program sleeps: its time is nearly the same on a busy machine. Its CPU time is not, so no counter divides its
 segments.
@@ -321,11 +321,17 @@ class RepeatsUntilKnown(Repeating):
         self.assertIsInstance(result["versus"]["false_alarm_percent"], float)
         self.assertIn("A against itself", " ".join(finished.output.split()))
 
+    def test_a_series_of_several_programs_is_resumed_only_with_the_same_ones(self):
+        slow = " ".join(map(str, self.program(2 * MILLISECONDS)))
+        self.assertEqual(self.repeat("--versus", slow, "--versus", slow, "-r", 2, "-o", "series")[0].status, 0)
+        finished, _ = self.repeat("--resume", "series", "--versus", slow, "-r", 3)
+        self.check_refused(finished, "is a series of other runs")
+
     def test_bad_usage_is_told_before_anything_runs(self):
         for words, part in ((["--within", "none"], "--within"), (["--for", "soon"], "--for"),
                             (["-w", "some"], "--warmup"), (["--work", "N=9..3"], "--work"),
                             (["--work", "N=1..3"], "{N}"), (["--fail-on", "slower"], "--versus"),
-                            (["--versus", "mpirun 'a"], "--versus"), (["--versus", "mpirun a; b"], "--versus"), (["-m", 5, "-M", 3], "--max-runs"),
+                            (["--versus", "mpirun 'a"], "--versus"), (26 * ["--versus", "mpirun b"], "at most 25"), (["--versus", "mpirun a; b"], "--versus"), (["-m", 5, "-M", 3], "--max-runs"),
                             (["-r", 5, "-M", 3], "--runs"), (["--confidence", "0.95"], "--confidence"),
                             (["--within", "0"], "--within"), (["--versus", ""], "--versus"),
                             (["--work", "N=1..2000000000000000"], "--work"),
@@ -353,6 +359,23 @@ class TimesOfPrograms(Repeating):
         self.assertGreater(versus["interval"][0], 1.2)
         self.assertLess(versus["interval"][1], 1.8)
         self.assertEqual(versus["b"]["measured"]["runs"], 4)
+
+    def test_several_programs_take_turns_and_are_ranked_together_also_when_resumed(self):
+        others = [" ".join(map(str, self.program(milliseconds))) for milliseconds in (1.5 * MILLISECONDS, MILLISECONDS)]
+        options = [word for other in others for word in ("--versus", other)]
+        finished, _ = self.repeat(*options, "-r", 2, "-o", "series")
+        self.assertEqual(finished.status, 0, finished)
+        finished, result = self.repeat("--resume", "series", "-r", 4, "--html", "page.html", program=[])
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual("".join(run["program"] for run in result["runs"]), "abc" "cba" "bca" "acb")
+        self.assertEqual([run["name"] for run in result["runs"]][:4], ["a-001", "b-001", "c-001", "c-002"])
+        self.assertEqual([each["times"]["command"] for each in result["comparisons"]], others)
+        self.assertAlmostEqual(result["comparisons_confidence_percent"], 97.5)
+        self.assertEqual({each["program"] for each in result["ranking"]}, {"a", "b", "c"})
+        self.assertEqual(result["ranking"][-1], {"program": "b", "first_place": 3, "last_place": 3})
+        page = (self.directory / "page.html").read_text()
+        for command in others:
+            self.assertIn(command, page)
 
     def test_the_cost_of_a_unit_of_work_is_found_where_work_varies(self):
         program = [*MPI.launch(1), PYTHON, STEPS_PROGRAM, "{N}", MILLISECONDS]

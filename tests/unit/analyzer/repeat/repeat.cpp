@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "analyzer/repeat/family.hpp"
 #include "analyzer/repeat/random_effects.hpp"
 #include "analyzer/repeat/series.hpp"
 #include "analyzer/repeat/stopping.hpp"
@@ -419,9 +420,10 @@ std::vector<RunPair> pairs_from(truth::SeriesSource source, std::size_t count, d
   std::vector<RunPair> pairs;
   const auto next_of_b = [&] { return source.next_of_other(slower, reach_of_b); };
   for (std::size_t pair = 0; pair < count; ++pair) {
-    const RepeatedRun first = b_leads(pair) ? next_of_b() : source.next();
-    const RepeatedRun second = b_leads(pair) ? source.next() : next_of_b();
-    pairs.push_back(b_leads(pair) ? RunPair{second, first} : RunPair{first, second});
+    const bool is_b_first = turns_of_round(2, pair).front() == 1;
+    const RepeatedRun first = is_b_first ? next_of_b() : source.next();
+    const RepeatedRun second = is_b_first ? source.next() : next_of_b();
+    pairs.push_back(is_b_first ? RunPair{second, first} : RunPair{first, second});
   }
   return pairs;
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "report/series/repetition_data.hpp"
 #include "report/series/repetition_page.hpp"
@@ -29,7 +30,7 @@ bool says(const Repetition& series, std::string_view words) {
   return joined(repetition_text(series)).find(words) != std::string::npos;
 }
 
-ListedRun listed(double measured, double undisturbed, Program program = Program::a) {
+ListedRun listed(double measured, double undisturbed, Program program = first_program) {
   ListedRun run{.name = "run-001", .program = program, .interference_percent = 100.0 * (1.0 - undisturbed / measured)};
   run.run.measured_seconds = measured;
   run.run.undisturbed = {undisturbed, {0.999 * undisturbed, 1.001 * undisturbed}};
@@ -41,12 +42,15 @@ ListedRun listed(double measured, double undisturbed, Program program = Program:
 // As `halcyon repeat` does it after the last run.
 void evaluate(Repetition& series, const SeriesRequest& request = {}) {
   series.precision = request.precision;
-  series.summary = summarise(runs_of(series, Program::a), request);
-  if (!series.other) return;
-  series.other->summary = summarise(runs_of(series, Program::b), request);
-  series.other->versus = compare_pairs(pairs_of(series), request.precision);
+  series.summary = summarise(runs_of(series, first_program), request);
+  for (Program other = 1; other < programs_of(series); ++other) {
+    series.others[other - 1].summary = summarise(runs_of(series, other), request);
+    series.others[other - 1].versus =
+        compare_pairs(pairs_of(series, other), of_each_comparison(request.precision, series.others.size()));
+  }
 }
 
+constexpr Program b = 1;
 constexpr std::array<double, 8> steady{10.01, 9.98, 10.02, 9.99, 10.0, 10.03, 9.97, 10.01};
 
 Repetition of_one_program() {
@@ -56,15 +60,26 @@ Repetition of_one_program() {
   return series;
 }
 
-Repetition of_two_programs(double slower = 1.0) {
-  Repetition series{.command = "a", .other = OtherProgram{.command = "b"}};
+// Each takes so many times as long as A.
+Repetition of_programs(const std::vector<double>& slower) {
+  Repetition series{.command = "a"};
+  for (Program other = 1; other <= slower.size(); ++other) {
+    series.others.push_back({.command = "program-" + letter_of(other)});
+  }
   for (const double seconds : steady) {
     series.runs.push_back(listed(seconds, seconds));
-    series.runs.push_back(listed(slower * seconds, slower * seconds, Program::b));
+    for (Program other = 1; other <= slower.size(); ++other) {
+      // A ratio that is the same in all pairs would have no interval.
+      const double time =
+          slower[other - 1] * (seconds + (seconds > 10.0 ? 0.001 : -0.001) * static_cast<double>(other));
+      series.runs.push_back(listed(time, time, other));
+    }
   }
   evaluate(series);
   return series;
 }
+
+Repetition of_two_programs(double slower = 1.0) { return of_programs({slower}); }
 
 // Undisturbed times above the measured ones are impossible.
 void make_impossible(Repetition& series, Program program) {
@@ -77,16 +92,14 @@ void make_impossible(Repetition& series, Program program) {
 TEST(RepetitionText, TellsOfBothProgramsWhatIsKnownOfTheirRuns) {
   Repetition series = of_two_programs();
   for (ListedRun& run : series.runs) {  // no run of B was quiet
-    if (run.program == Program::b) run = listed(2.0 * run.run.measured_seconds, run.run.measured_seconds, Program::b);
+    if (run.program == b) run = listed(2.0 * run.run.measured_seconds, run.run.measured_seconds, b);
   }
   series.runs[1].run.hosts = {"node", "other"};
   evaluate(series, {.warm_up_runs = 1});
   EXPECT_TRUE(says(series, "A: hosts 1 host"));
   EXPECT_TRUE(says(series, "B: hosts 2 hosts"));
-  EXPECT_TRUE(says(series, "A: warm-up the first 1 run left out"));
-  EXPECT_TRUE(says(series, "B: warm-up the first 1 run left out"));
-  EXPECT_TRUE(says(series, "A: note with so few runs"));
-  EXPECT_TRUE(says(series, "B: note with so few runs"));
+  EXPECT_TRUE(says(series, "A, B: warm-up the first 1 run left out"));
+  EXPECT_TRUE(says(series, "A, B: note with so few runs"));
   EXPECT_TRUE(says(series, "B: note no run was"));
   EXPECT_FALSE(says(series, "A: note no run was"));
   EXPECT_TRUE(says(series, "left out 1 pair: "));
@@ -94,7 +107,7 @@ TEST(RepetitionText, TellsOfBothProgramsWhatIsKnownOfTheirRuns) {
 
 TEST(RepetitionText, TellsWhichProgramsMeansContradictEachOther) {
   Repetition series = of_two_programs();
-  make_impossible(series, Program::b);
+  make_impossible(series, b);
   EXPECT_TRUE(says(series, "B: CONTRADICTION the undisturbed mean is"));
   EXPECT_FALSE(says(series, "A: CONTRADICTION"));
 }
@@ -117,7 +130,8 @@ Repetition with_reach(double reach) {
 
 TEST(RepetitionText, TellsTheFloorWhereItIsMostOfTheInterval) {
   EXPECT_TRUE(
-      says(with_reach(0.01), " floor ±1.0 % of the ±1.0 % is an error that the estimates of all runs may share"));
+      says(with_reach(0.01), " floor all of the ±1.0 % may be an error of Halcyon's estimates, the same in all runs."));
+  EXPECT_TRUE(says(with_reach(0.002), " floor ±0.2 % of the ±0.3 % may be an error"));
   EXPECT_FALSE(says(with_reach(0.0001), " floor "));
 }
 
@@ -130,7 +144,7 @@ TEST(RepetitionText, TellsTheFloorOnceIfItEndedTheSeries) {
 
 // Half of the runs that were asked for are made.
 Repetition half_of(Repetition series) {
-  const std::size_t made = series.runs.size() / (series.other ? 2 : 1);
+  const std::size_t made = series.runs.size() / programs_of(series);
   series.rule = {.least_runs = 2 * made, .most_runs = 2 * made, .is_exact = true};
   series.outlook.most_further = made;
   return series;
@@ -160,39 +174,40 @@ TEST(Outlook, TellsHowManyOfTheRunsThatWereAskedForAreMade) {
 }
 
 TEST(RepetitionText, ExplainsWhyAMeanOrTheRunsItNeedsAreUnknown) {
-  EXPECT_FALSE(says(of_one_program(), "–:"));
-  EXPECT_TRUE(says(with_reach(0.03), "–: no number of runs is enough: the floor"));
+  EXPECT_FALSE(says(of_one_program(), "never"));
+  EXPECT_TRUE(
+      says(with_reach(0.03), " never need: total number of runs to know this mean to ±2.0 %; never: the floor"));
   Repetition series = of_one_program();
   for (ListedRun& run : series.runs) run.run.verdict = Verdict::red;
   evaluate(series);
-  EXPECT_TRUE(says(series, "–: no run counts for this mean"));
+  EXPECT_TRUE(says(series, "green or yellow, measured 0 none none none none"));
   series.runs.front().run.verdict = Verdict::green;
   evaluate(series);
-  EXPECT_TRUE(says(series, "–: one run has no interval"));
+  EXPECT_TRUE(says(series, "green or yellow, measured 1 10.01 s none none unknown"));
 }
 
 TEST(RepetitionText, BeginsWithAContradiction) {
   Repetition series = of_one_program();
   EXPECT_TRUE(repetition_text(series).starts_with("KNOWN  "));
-  make_impossible(series, Program::a);
+  make_impossible(series, first_program);
   EXPECT_TRUE(repetition_text(series).starts_with("CONTRADICTION  undisturbed, a run takes "));
   EXPECT_TRUE(says(series, "but the means contradict each other"));
 }
 
 TEST(Comparison, IsAContradictionIfTheMeansOfAProgramContradictEachOther) {
   Repetition series = of_two_programs(1.5);
-  EXPECT_EQ(versus_verdict(series), VersusVerdict::slower);
-  for (const Program program : {Program::a, Program::b}) {
+  EXPECT_EQ(versus_verdict(series, b), VersusVerdict::slower);
+  for (const Program program : {first_program, b}) {
     Repetition contradicting = series;
     make_impossible(contradicting, program);
-    EXPECT_EQ(versus_verdict(contradicting), VersusVerdict::contradiction);
+    EXPECT_EQ(versus_verdict(contradicting, b), VersusVerdict::contradiction);
     EXPECT_TRUE(repetition_text(contradicting).starts_with("CONTRADICTION  B takes "));
     EXPECT_EQ(repetition_json(contradicting)["versus"]["verdict"], "contradiction");
     EXPECT_FALSE(says(contradicting, "to decide"));
   }
-  make_impossible(series, Program::a);
+  make_impossible(series, first_program);
   EXPECT_TRUE(says(series, "but the means of A contradict each other"));
-  make_impossible(series, Program::b);
+  make_impossible(series, b);
   EXPECT_TRUE(says(series, "but the means of A and of B contradict each other"));
 }
 
@@ -247,21 +262,68 @@ TEST(RepetitionPage, MarksTheRunsThatDoNotCount) {
   series.runs[2].run.end = RunEnd::failed;
   series.runs[3].run.end = RunEnd::other_work;
   evaluate(series, {.warm_up_runs = 1});
-  EXPECT_EQ(count(repetition_html(series), mark), 4U) << "circle and diamond of two runs";
-  EXPECT_EQ(count(repetition_html(series), ">×<"), 1U);
+  EXPECT_EQ(count(repetition_html(series), mark), 2 * 4U) << "circle and diamond of two runs, for two screens";
+  EXPECT_EQ(count(repetition_html(series), ">×<"), 2 * 1U);
 }
 
 TEST(RepetitionPage, MarksThePairsThatDoNotCount) {
   Repetition series = of_two_programs();
   evaluate(series, {.warm_up_runs = 1});
-  EXPECT_EQ(count(repetition_html(series), "class=\"unused\""), 5U) << "two runs and their pair";
+  EXPECT_EQ(count(repetition_html(series), "class=\"unused\""), 2 * 5U) << "two runs and their pair";
 }
 
 TEST(RepetitionPage, MarksTheWorkThatDoesNotCount) {
   Repetition series = of_one_program();
   series.work = WorkSeries{.name = "N", .range = {1, 2}, .rate = WorkRate{}};
   evaluate(series, {.warm_up_runs = 1});
-  EXPECT_EQ(count(repetition_html(series), "class=\"unused\""), 3U) << "in both pictures";
+  EXPECT_EQ(count(repetition_html(series), "class=\"unused\""), 2 * 3U) << "in both pictures";
+}
+
+// The ranks of programs, as a reader finds them in the text.
+TEST(Family, IsRankedWithTheFastestFirst) {
+  const Repetition series = of_programs({1.1, 0.9, 1.0});
+  EXPECT_TRUE(repetition_text(series).starts_with(
+      "RANKED  C is faster than A, D is the same as A within 2.0 %, B is slower than A\n"
+      "        (95 % confidence of all together, 8 rounds)\n"))
+      << repetition_text(series);
+  EXPECT_TRUE(says(series, "program place times as long as A C 1 0.9"));
+  EXPECT_TRUE(says(series, "A 2–3 1 compared with"));
+  EXPECT_TRUE(says(series, ") same, undisturbed"));
+  EXPECT_TRUE(says(series, "D program-D"));
+  EXPECT_TRUE(says(series, "A, B, C, D: hosts 1 host"));
+  const nlohmann::ordered_json ranking = repetition_json(series)["ranking"];
+  EXPECT_EQ(ranking.front(), (nlohmann::ordered_json{{"program", "c"}, {"first_place", 1}, {"last_place", 1}}));
+  EXPECT_EQ(ranking.back()["program"], "b");
+}
+
+TEST(Family, IsUnclearIfOneComparisonIs) {
+  Repetition series = of_programs({1.1, 1.0});
+  series.others.back().versus.verdict = VersusVerdict::unclear;
+  EXPECT_TRUE(repetition_text(series).starts_with("UNCLEAR  B is slower than A, C is not yet told from A ("));
+  make_impossible(series, 2);
+  EXPECT_TRUE(repetition_text(series).starts_with("CONTRADICTION  B is slower than A, C is a contradiction ("));
+}
+
+TEST(Family, HasWiderIntervalsThanAPair) {
+  const auto width = [](const Repetition& series) {
+    const Interval& interval = *series.others.front().versus.answer().interval;
+    return interval.high - interval.low;
+  };
+  EXPECT_GT(width(of_programs({1.1, 1.0})), 1.05 * width(of_programs({1.1})));
+}
+
+TEST(Family, CountsRounds) { EXPECT_EQ(next_run_words(half_of(of_programs({1.0, 1.0}))), "round 9 of 16"); }
+
+TEST(SeriesPage, BeginsWithTheAnswerAndNamesAllPrograms) {
+  const std::string page = repetition_html(of_programs({1.1, 0.9}));
+  EXPECT_NE(page.find("<title>A: a · B: program-B · C: program-C"), std::string::npos);
+  const std::size_t answer = page.find(">RANKED</h2>");
+  ASSERT_NE(answer, std::string::npos);
+  EXPECT_LT(answer, page.find("<svg"));
+  EXPECT_LT(answer, page.find("<table"));
+  for (const std::string_view chip : {"chip p0\">A<", "chip p1\">B<", "chip p2\">C<"}) {
+    EXPECT_GE(count(page, chip), 3U) << chip << ": of its command, of its means, of the ranking";
+  }
 }
 
 }  // namespace
