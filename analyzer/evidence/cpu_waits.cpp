@@ -189,12 +189,13 @@ double waited_for_others_at_most(const Profile& profile) {
 }
 
 double stood_still_at_most(const Profile& profile, double noticeable_share) {
+  if (!cpu_waits_are_of_others(profile)) return 0.0;
   double goes_on = 1.0;
   for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
     const double share = wait_for_cpu(profile, rank) / profile.run_time_seconds;
     if (share > noticeable_share) goes_on *= 1.0 - share;  // NaN is not above
   }
-  return std::max(0.0, profile.run_time_seconds * (1.0 - goes_on) - waited_for_own_threads(profile));
+  return profile.run_time_seconds * (1.0 - goes_on);
 }
 
 // A child that a rank sleeps for takes no core from it.

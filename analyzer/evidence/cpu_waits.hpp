@@ -45,7 +45,7 @@ double waited_for_own_threads(const Profile& profile);
 double waited_for_others_at_most(const Profile& profile);
 /// How long nothing may have gone on since some rank waited for a CPU that others had, in s: ranks that wait for each
 /// other go on only while none of them waits. As if they waited independently of each other, of those that waited for
-/// more than `noticeable_share` of the run: rarer waits leave segments without one, and durations show them.
+/// more than `noticeable_share` of the run: rarer waits leave segments without one, and durations show them. 0 if the run has more ranks or threads than CPUs.
 double stood_still_at_most(const Profile& profile, double noticeable_share);
 /// How long a rank may have waited for CPUs that child processes of ranks of its host had, in s: at most.
 double waited_for_children(const Profile& profile);

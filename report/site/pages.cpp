@@ -158,8 +158,8 @@ std::string section_of_losses(const SiteOnPages& site) {
   std::string tables;
   for (const auto& [by, losses] : site.losses) tables += table_of_losses(by, losses);
   return section("Node hours lost", "What runs took longer than they would have undisturbed, on all their hosts.",
-                 figure("wide", site_figure::lost_along_calendar(parts),
-                        "Node hours that were lost to others, with 90 % intervals, by when runs began.") +
+                 site_figure::lost_along_calendar(
+                     parts, "Node hours that were lost to others, with 90 % intervals, by when runs began.") +
                      "<div class=\"tables\">" + tables + "</div>\n",
                  "h2");
 }
@@ -197,10 +197,11 @@ std::string section_of_hosts(const SiteOnPages& site) {
   return section(
       "Slow nodes", told,
       table("", {"host", "#runs", "#slower by % (90 %)", "#surely %", "slow since"}, rows) +
-          figure("wide", site_figure::slow_hosts(shown, settings.slow_percent),
-                 fmt::format("How much longer runs take on a host than on the middle one: the first {} by how sure "
-                             "it is. Dashed: {} %.",
-                             shown.size(), decimal(settings.slow_percent, 0))) +
+          site_figure::slow_hosts(
+              shown, settings.slow_percent,
+              fmt::format("How much longer runs take on a host than on the middle one: the first {} by how sure "
+                          "it is. Dashed: {} %.",
+                          shown.size(), decimal(settings.slow_percent, 0))) +
           (others.empty() ? "" : "<details><summary>Other hosts</summary><p>" + others + "</p></details>\n"),
       "h2");
 }
@@ -308,11 +309,12 @@ std::string host_page(const SiteOnPages& site, const HostEffect& host, const std
                 decimal(100.0 * host.chance_slow, 0) + " %");
   facts += fact("slow since", host.is_listed ? slow_since_words(host) : "it is not listed as slow");
   std::string body = fmt::format("<h2>{}</h2>\n<dl class=\"facts\">\n{}</dl>\n", escaped(name), facts);
-  body += section("Along the calendar",
-                  "How much longer runs took on it than on the middle host, as estimated from all runs together.",
-                  figure("wide", site_figure::course_of_host(host, settings.slow_percent),
-                         fmt::format("With 90 % intervals. Dashed: {} %.{}", decimal(settings.slow_percent, 0),
-                                     host.since_days ? " Shaded: when it became slow." : "")));
+  body += section(
+      "Along the calendar",
+      "How much longer runs took on it than on the middle host, as estimated from all runs together.",
+      site_figure::course_of_host(host, settings.slow_percent,
+                                  fmt::format("With 90 % intervals. Dashed: {} %.{}", decimal(settings.slow_percent, 0),
+                                              host.since_days ? " Shaded: when it became slow." : "")));
   body += section("Its latest runs", host.runs > runs.size() ? fmt::format("{} of {}.", runs.size(), host.runs) : "",
                   table_of_runs(site, runs, runs.size(), "../"));
   return page(name, "One node of a site", "../", body + command_of("nodes"));
@@ -350,13 +352,14 @@ std::string work_page(const SiteOnPages& site, const WorkTrend& trend, const std
       fmt::format("<h2>{}</h2>\n<dl class=\"facts\">\n{}</dl>\n", escaped(briefly(name_of(work.work))), facts);
   body += section("What changed, and whose change it is", "", "<ul class=\"warnings\">\n" + items + "</ul>\n");
   body += section("Undisturbed time", "",
-                  figure("wide", site_figure::times_of_work(points, trend.changes.changes),
-                         "What each run would have taken undisturbed, with 90 % intervals. Dashed: changes; some are "
-                         "hidden in the times of runs by slow hosts, which are taken off before." +
-                             drawn));
+                  site_figure::times_of_work(
+                      points, trend.changes.changes,
+                      "What each run would have taken undisturbed, with 90 % intervals. Dashed: changes; some are "
+                      "hidden in the times of runs by slow hosts, which are taken off before." +
+                          drawn));
   body += section("Lost to others", "",
-                  figure("wide", site_figure::losses_of_work(points, trend.changes.losses),
-                         "The share of its run time that each run lost." + drawn));
+                  site_figure::losses_of_work(points, trend.changes.losses,
+                                              "The share of its run time that each run lost." + drawn));
   body += section("Its latest runs", "", table_of_runs(site, runs, most_listed, "../"));
   return page(name_of(work.work), "One work: the same command, ranks and number of hosts", "../",
               body + command_of("trend " + work.work.work.substr(0, 8)));
@@ -474,11 +477,11 @@ std::string slices_section(const RunOfPage& run) {
       moved += row_of(std::string(demands[k].name), number_cell(amount(static_cast<std::uint64_t>(bytes[k]), "B")));
   }
   const double length = static_cast<double>(at_once) * static_cast<double>(run.run.run.slice_seconds);
-  return section("Along the run", "",
-                 figure("wide", site_figure::losses_of_run(lost, length),
-                        fmt::format("The share of each {} that was lost.", seconds(length))) +
-                     "<div class=\"tables\">" + (rows.empty() ? "" : share_table("lost in", rows)) +
-                     (moved.empty() ? "" : share_table("bytes", moved)) + "</div>\n");
+  return section(
+      "Along the run", "",
+      site_figure::losses_of_run(lost, length, fmt::format("The share of each {} that was lost.", seconds(length))) +
+          "<div class=\"tables\">" + (rows.empty() ? "" : share_table("lost in", rows)) +
+          (moved.empty() ? "" : share_table("bytes", moved)) + "</div>\n");
 }
 
 }  // namespace
