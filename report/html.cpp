@@ -70,6 +70,8 @@ std::string facts_section(const RunOnPage& run) {
   const Analysis& analysis = run.analysis;
   const std::vector<std::string> hosts = profile.hosts();
   std::string facts = fact("program", "<code>" + svg::escaped(command_words(profile.command)) + "</code>", "whole");
+  if (!profile.label.empty()) facts += fact("label", svg::escaped(profile.label));
+  if (!profile.note.empty()) facts += fact("note", svg::escaped(profile.note), "wide");
   facts += fact("ranks", fmt::format("{} on {}", profile.ranks,
                                      hosts.size() == 1 ? svg::escaped(hosts.front()) : plural(hosts.size(), "host")));
   facts += fact("run time", seconds(analysis.run_time_seconds));

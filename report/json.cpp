@@ -248,6 +248,9 @@ const std::vector<RunField>& run_fields() {
   static const std::vector<RunField> fields{
       {"file", "", "name of the profile", [](Run run) { return ordered_json(run.name); }},
       {"command", "", "command line of the program", [](Run run) { return ordered_json(run.profile.command); }},
+      {"label", "", "words by which runs of it are told apart",
+       [](Run run) { return text_or_null(run.profile.label); }},
+      {"note", "", "what who recorded it wrote of it", [](Run run) { return text_or_null(run.profile.note); }},
       {"ranks", "ranks", "MPI ranks", [](Run run) { return ordered_json(run.profile.ranks); }},
       {"hosts", "", "hosts of the ranks", [](Run run) { return ordered_json(run.profile.hosts()); }, Shape::nested},
       {"segments", "segments", "number of segments", [](Run run) { return ordered_json(run.analysis.segments); }},
@@ -379,6 +382,8 @@ ordered_json info_json(const std::string& file, const Profile& profile) {
   json["schema_version"] = profile.schema_version;
   json["file"] = file;
   json["command"] = profile.command;
+  json["label"] = text_or_null(profile.label);
+  json["note"] = text_or_null(profile.note);
   json["ranks"] = profile.ranks;
   json["hosts"] = profile.hosts();
   json["mpi"] = profile.mpi;

@@ -239,6 +239,8 @@ std::string info_text(const std::string& file, const Profile& profile) {
   std::string text = briefly(file) + "\n";
   const auto line = [&text](std::string_view label, std::string_view content) { text += wrapped(label, content); };
   line("program", command_words(profile.command));
+  if (!profile.label.empty()) line("label", profile.label);
+  if (!profile.note.empty()) line("note", profile.note);
   line("ranks", ranks_and_hosts_words(profile));
   line("MPI", profile.mpi);
   line("started", profile.start_time);

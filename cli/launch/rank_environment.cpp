@@ -1,10 +1,21 @@
 #include "cli/launch/rank_environment.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "libprofile/system/environment.hpp"
 
 namespace halcyon::cli {
+
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : " ") + word;
+  return all;
+}
+
+}  // namespace
 
 Environment rank_environment(const RankOptions& options) {
   Environment environment;
@@ -20,15 +31,17 @@ Environment rank_environment(const RankOptions& options) {
   add("HALCYON_BACKGROUND", options.background);
   add("HALCYON_PROBES", options.no_probes ? "off" : "");
   add("HALCYON_NAMES", options.no_names ? "off" : "");
+  add("HALCYON_LABEL", joined(options.label));
+  add("HALCYON_NOTE", options.note);
   // Who starts a run by the command may want to watch it.
   const char* const live = std::getenv("HALCYON_LIVE");
   add("HALCYON_LIVE", !options.live.empty() ? options.live : live != nullptr ? live : "on");
-  for (const char* const name : {"HALCYON_LIVE_DIR", "HALCYON_DLSYM", "HALCYON_LEDGER"}) {
+  for (const char* const name :
+       {"HALCYON_LIVE_DIR", "HALCYON_DLSYM", "HALCYON_LEDGER", "HALCYON_LABEL", "HALCYON_NOTE"}) {
+    if (std::ranges::find(environment, name, &Environment::value_type::first) != environment.end()) continue;
     if (const char* const value = environment_value(name)) add(name, value);
   }
-  std::string specs;
-  for (const std::string& spec : options.inject) specs += (specs.empty() ? "" : " ") + spec;
-  add("INTM_SPEC", specs);
+  add("INTM_SPEC", joined(options.inject));
   return environment;
 }
 

@@ -19,6 +19,8 @@ struct RankOptions {
   bool no_probes = false;
   bool no_names = false;
   std::string live;
+  std::vector<std::string> label;
+  std::string note;
   std::vector<std::string> inject;
 };
 

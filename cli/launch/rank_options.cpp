@@ -19,6 +19,13 @@ std::string whole_number(const std::string& text) {
   return good ? std::string() : "'" + text + "' is not a whole number above 0";
 }
 
+std::string objection_to_label(const std::string& text) {
+  if (text.size() > longest_label) return fmt::format("it is longer than {} bytes", longest_label);
+  if (text.find_first_of(" \t\n") != text.npos)
+    return "'" + text + "' has blanks: give each word by a --label of its own";
+  return "";
+}
+
 }  // namespace
 
 void add_recording_options(const Command& command, RankOptions& options) {
@@ -72,6 +79,18 @@ void add_recording_options(const Command& command, RankOptions& options) {
       .check([](const std::string& text) {
         bool is_on = false;
         return parse_switch(text, is_on) ? std::string() : "'" + text + "' is neither on nor off";
+      });
+  command
+      .option("--label", options.label,
+              "A word by which runs of this program are told apart, such as its version: v2.1 or input=small; may be "
+              "repeated")
+      .placeholder("TEXT")
+      .repeatable()
+      .check(objection_to_label);
+  command.option("--note", options.note, "What to remember of the run")
+      .placeholder("TEXT")
+      .check([](const std::string& text) {
+        return text.size() > longest_note ? fmt::format("it is longer than {} bytes", longest_note) : std::string();
       });
   command.flag("--no-probes", options.no_probes,
                "Do not measure the machine's speed before and after the run (takes some milliseconds)");

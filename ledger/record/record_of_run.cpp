@@ -262,7 +262,7 @@ Outcome<RunRecord> record_of(const Profile& profile, const Grouping& grouping, c
   record.run = {.run = start,
                 .key = key_of(profile),
                 .work = record.work.work,
-                .label = text(given.label),
+                .label = text(given.label.empty() ? profile.label : given.label),
                 .user_name = text(profile.user),
                 .project = text(given.project.empty() ? profile.project : given.project),
                 .cluster = text(profile.cluster),
@@ -283,7 +283,8 @@ Outcome<RunRecord> record_of(const Profile& profile, const Grouping& grouping, c
                 .mpi = text(profile.mpi),
                 .counter = text(profile.counter),
                 .recorder_version = text(profile.recorder_version),
-                .slice_seconds = time.step};
+                .slice_seconds = time.step,
+                .note = text(profile.note)};
   if (analysis.has_estimate()) {
     const double undisturbed = std::max(0.0, analysis.undisturbed_time_seconds());
     const Interval interval = analysis.undisturbed_interval_seconds();

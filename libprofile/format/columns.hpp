@@ -61,6 +61,13 @@ void for_each_run_fact(Facts& facts, Visit&& visit) {
                   .since = 2,
                   .optional = true},
         facts.boundary);
+  visit(Attribute{.name = "label",
+                  .description = "words by which runs of a program are told apart, such as its version",
+                  .since = 10,
+                  .optional = true},
+        facts.label);
+  visit(Attribute{.name = "note", .description = "what who recorded it wrote of it", .since = 10, .optional = true},
+        facts.note);
   const auto of_batch_system = [&](std::string_view name, std::string_view description, auto& text, int since = 7) {
     visit(Attribute{.name = name, .description = description, .since = since, .optional = true}, text);
   };

@@ -19,6 +19,9 @@ struct RunFacts {
   std::int64_t start_nanoseconds = 0;  // the same since 1970; 0 in older profiles
   std::string inject;                  // the SPECs that intM followed; empty if it was not loaded
   std::string boundary;                // the setting of HALCYON_BOUNDARY; empty in older profiles: all-to-all
+  // given by who recorded it; empty if they were not, or in older profiles
+  std::string label;  // words with blanks between them
+  std::string note;
   // of the batch system; empty where it does not say, in older profiles, and names also where they are left out
   std::string job;
   std::string job_step;

@@ -88,6 +88,15 @@ Settings settings_from_environment(std::string& complaint) {
     complaint = std::string("HALCYON_NAMES=") + text + " is neither on nor off; names are left out";
     settings.names = false;
   }
+  const auto kept_text = [&complaint](const char* name, std::size_t most) {
+    const char* text = setting(name);
+    std::string kept = text != nullptr ? text : "";
+    if (kept.size() <= most) return kept;
+    complaint = std::string(name) + " is longer than " + std::to_string(most) + " bytes; the rest is left out";
+    return kept.substr(0, most);
+  };
+  settings.label = kept_text("HALCYON_LABEL", longest_label);
+  settings.note = kept_text("HALCYON_NOTE", longest_note);
   bool answers_lookups = true;  // interpose/looked_up.hpp reads it, when the first function is looked up
   if (const char* text = setting("HALCYON_DLSYM"); text != nullptr && !parse_switch(text, answers_lookups)) {
     complaint = std::string("HALCYON_DLSYM=") + text + " is neither on nor off; what is looked up is recorded";

@@ -21,6 +21,8 @@ struct Settings {
   double background_seconds = 0.0;            // spent on measuring it, half before and half after the run
   bool probes = true;                         // of the machine, just before and just after the run
   bool names = true;                          // of the user, the hosts and the batch system are in the profile
+  std::string label;                          // words that tell runs of a program apart
+  std::string note;                           // kept as it is
   std::string live_record;                    // the name of its file (live/writer.hpp); empty: there is none
   std::string job;                            // the launcher's name for it; may be empty
   int spill_seconds = default_spill_seconds;  // between two spills; 0: only when the run dies, or memory is full

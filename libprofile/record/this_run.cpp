@@ -117,6 +117,8 @@ RunFacts ThisRun::facts(const Counter& counter) const {
           .start_nanoseconds = std::int64_t{1'000'000'000} * start_time.tv_sec + start_time.tv_nsec,
           .inject = spec_of_intm(),
           .boundary = std::string(name_of(settings.boundary)),
+          .label = settings.label,
+          .note = settings.note,
           .job = text_of(launcher::batch_job()),
           .job_step = text_of(step != nullptr ? step : launcher::batch_array_index()),
           .user = name(launcher::batch_user()),

@@ -54,6 +54,10 @@ inline bool parse_boundary(std::string_view text, BoundaryChoice& choice) {
 /// variable or an argument of 128 KiB, and limits the sum of all.
 inline constexpr std::size_t longest_command = 16384;
 
+/// The most bytes of --label, all words together, and of --note.
+inline constexpr std::size_t longest_label = 256;
+inline constexpr std::size_t longest_note = 1024;
+
 /// The path of a profile that cannot be written to its own place: a full disk, a directory that is gone.
 inline std::string second_place(const std::string& path) {
   const char* directory = std::getenv("TMPDIR");

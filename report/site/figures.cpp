@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "analyzer/statistics/quantile.hpp"
 #include "libprofile/system/utc.hpp"
 #include "report/layout.hpp"
 #include "report/series/figures.hpp"
@@ -187,7 +188,16 @@ std::string times_of_work(const std::vector<RunPoint>& runs, const std::vector<C
                           const std::string& caption) {
   if (runs.empty()) return "";
   Extent extent;
-  for (const RunPoint& run : runs) extent.add(run.seconds);
+  std::vector<double> lows;
+  std::vector<double> highs;
+  for (const RunPoint& run : runs) {
+    extent.add(run.seconds);
+    lows.push_back(run.interval_seconds.low);
+    highs.push_back(run.interval_seconds.high);
+  }
+  // A few wide intervals would leave the times no room.
+  extent.add(quantile(lows, 0.1));
+  extent.add(quantile(highs, 0.9));
   const auto draw = [&](const Frame& frame) {
     const Scale y = extent.upwards(frame);
     const Scale x = calendar_from(frame, runs.front().day, runs.back().day);

@@ -99,13 +99,20 @@ double lost_node_hours(const ledger::RunRow& run) {
              : 0.0;
 }
 
+// On one line.
+std::string unbroken(const std::string& words) {
+  std::string line;
+  for (const char letter : words) line += letter == ' ' ? std::string("\u00a0") : std::string(1, letter);
+  return line;
+}
+
 std::string rows_of_runs(const SiteOnPages& site, const std::vector<PastRun>& runs, std::size_t most,
                          std::string_view up) {
   std::string rows;
   for (std::size_t i = 0; i < std::min(runs.size(), most); ++i) {
     const ledger::RunRow& run = runs[i].run;
     const std::string code = run.verdict == "unknown" ? run.no_verdict : run.cause;
-    rows += row_of(link(page_in(site.run_pages, run.run, up), when_words(run.run, true)),
+    rows += row_of(link(page_in(site.run_pages, run.run, up), unbroken(when_words(run.run, true))),
                    cell(escaped(briefly(name_of(runs[i]), 40))) + cell(verdict_tag(escaped(run.verdict))) +
                        number_cell(seconds(run.run_time_seconds)) + number_cell(undisturbed_words(run)) +
                        number_cell(run.undisturbed_seconds ? hours_words(lost_node_hours(run)) : "–") +
@@ -354,8 +361,8 @@ std::string work_page(const SiteOnPages& site, const WorkTrend& trend, const std
   body += section("Undisturbed time", "",
                   site_figure::times_of_work(
                       points, trend.changes.changes,
-                      "What each run would have taken undisturbed, with 90 % intervals. Dashed: changes; some are "
-                      "hidden in the times of runs by slow hosts, which are taken off before." +
+                      "What each run would have taken undisturbed, with 90 % intervals. Dashed: changes, which were "
+                      "found without what slow hosts add." +
                           drawn));
   body += section("Lost to others", "",
                   site_figure::losses_of_work(points, trend.changes.losses,

@@ -62,7 +62,7 @@ static_assert(std::is_trivially_copyable_v<SegmentBlock> && feature_count <= 64)
 
 /// The version of a part's layout, as visit_columns(), part_file.hpp, store/tail.hpp and format/rank_figures.hpp define
 /// it. Goes up with each change of any of them.
-inline constexpr std::uint32_t part_version = 13;
+inline constexpr std::uint32_t part_version = 14;
 
 /// Calls `visit(bytes)` for each column of the first `count` segments of a block except the slots, in their order in a
 /// part.

@@ -71,6 +71,8 @@ TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
   const auto json = report_json("run.h5", profile, analyze(profile, "paper"));
   EXPECT_EQ(keys_of(json), (std::vector<std::string>{"file",
                                                      "command",
+                                                     "label",
+                                                     "note",
                                                      "ranks",
                                                      "hosts",
                                                      "segments",
@@ -512,6 +514,8 @@ TEST(InfoJson, HasExactlyTheKeysOfTheDesign) {
   EXPECT_EQ(keys_of(json), (std::vector<std::string>{"schema_version",
                                                      "file",
                                                      "command",
+                                                     "label",
+                                                     "note",
                                                      "ranks",
                                                      "hosts",
                                                      "mpi",
