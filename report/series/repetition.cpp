@@ -48,6 +48,12 @@ double floor_percent(const Repetition& series) {
 
 // -- what stands first
 
+// With fewer runs than the least, the interval may be narrow by chance.
+bool has_least_runs(const Repetition& series, const MeanTime& mean) { return mean.runs >= series.rule.least_runs; }
+bool is_narrow_enough(const Repetition& series, const MeanTime& mean) {
+  return mean.interval_seconds && *mean.half_width_percent() <= series.precision.within_percent;
+}
+
 std::string mean_answer(const Repetition& series) {
   const MeanTime& mean = answer_of(series);
   if (mean.runs == 0) return filled("UNKNOWN  ", 9, "no run has an estimate of its undisturbed time");
@@ -55,9 +61,7 @@ std::string mean_answer(const Repetition& series) {
     return filled("UNKNOWN  ", 9,
                   fmt::format("{} undisturbed in one run: an interval needs two", seconds(mean.mean_seconds)));
   }
-  const bool is_narrow = *mean.half_width_percent() <= series.precision.within_percent;
-  // With fewer runs, the interval may be narrow by chance.
-  const bool are_too_few = is_narrow && mean.runs < series.rule.least_runs;
+  const bool are_too_few = is_narrow_enough(series, mean) && !has_least_runs(series, mean);
   const std::string figures = fmt::format(
       "undisturbed, a run takes {} ± {} ({}, {} confidence, {})", seconds(mean.mean_seconds),
       percent_words(*mean.half_width_percent()), interval_words(*mean.interval_seconds),
@@ -66,8 +70,7 @@ std::string mean_answer(const Repetition& series) {
   if (series.summary.contradiction) {
     return filled("CONTRADICTION  ", 15, figures + ", but the means contradict each other");
   }
-  const bool is_known = is_narrow && !are_too_few;
-  return filled(is_known ? "KNOWN  " : "NOT YET KNOWN  ", is_known ? 7 : 15, figures);
+  return is_known(series) ? filled("KNOWN  ", 7, figures) : filled("NOT YET KNOWN  ", 15, figures);
 }
 
 // "A", "B", both, or nothing: whose means contradict each other.
@@ -348,6 +351,16 @@ std::vector<RunPair> pairs_of(const Repetition& series) {
                      .is_warm_up = is_warm_up(series.summary, pair) || is_warm_up(series.other->summary, pair)});
   }
   return pairs;
+}
+
+bool is_known(const Repetition& series) {
+  if (series.work) return series.work->rate.has_value();
+  if (series.other) {
+    const VersusVerdict verdict = versus_verdict(series);
+    return verdict != VersusVerdict::unclear && verdict != VersusVerdict::contradiction;
+  }
+  const MeanTime& mean = answer_of(series);
+  return !series.summary.contradiction && is_narrow_enough(series, mean) && has_least_runs(series, mean);
 }
 
 VersusVerdict versus_verdict(const Repetition& series) {

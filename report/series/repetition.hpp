@@ -68,6 +68,9 @@ std::vector<RunPair> pairs_of(const Repetition& series);
 /// undisturbed times, and so their ratio, may be wrong by more than the interval says.
 VersusVerdict versus_verdict(const Repetition& series);
 
+/// Whether the series has the answer that it was asked for.
+bool is_known(const Repetition& series);
+
 /// The answer first, then the means and every run, in 80 columns.
 std::string repetition_text(const Repetition& series);
 
