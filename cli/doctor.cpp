@@ -62,12 +62,14 @@ void add_doctor(const Command& program) {
       "  halcyon doctor\n"
       "  halcyon doctor -- mpirun -np 4 ./app input\n"
       "  halcyon doctor -- mpirun -np 4 apptainer exec app.sif halcyon exec -- ./app input");
-  command.starts([json](const Words& launch) {
-    const Diagnosis diagnosis = diagnosis_of(launch);
-    const Status printed = print_result(text_of(diagnosis, !launch.empty()), json_of(diagnosis), *json);
-    if (!printed) return fail(printed.failure().message);
-    return diagnosis.records() ? int{passed} : int{negative_answer};
-  });
+  command.starts(
+      [json](const Words& launch) {
+        const Diagnosis diagnosis = diagnosis_of(launch);
+        const Status printed = print_result(text_of(diagnosis, !launch.empty()), json_of(diagnosis), *json);
+        if (!printed) return fail(printed.failure().message);
+        return diagnosis.records() ? int{passed} : int{negative_answer};
+      },
+      FollowingProgram::optional);
 }
 
 }  // namespace halcyon::cli

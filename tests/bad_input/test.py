@@ -127,7 +127,7 @@ class BadInput(halcyon_test.Behaviour):
         for option, commands in (("--html", ("run", "report", "regulate", "repeat", "search", "map")),
                                  ("--json", ("report", "compare", "watch")), ("--csv", ("report",)),
                                  ("--json", ("repeat", "search", "map")), ("--csv", ("repeat",)),
-                                 ("--openmetrics", ("watch",)), ("--csv", ("export",)), ("--perfetto", ("export",)), ("--output", ("baselines export",))):
+                                 ("--openmetrics", ("watch",)), ("--output", ("baselines export",))):
             for command in commands:
                 with self.subTest(command=command, option=option):
                     for path, why in ((".", "it is a directory"), ("no/file", "no does not exist"),

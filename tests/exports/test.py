@@ -316,7 +316,7 @@ class Exports(halcyon_test.Behaviour):
 
     def test_the_output_file_holds_what_standard_output_would(self):
         for form in ("--csv", "--perfetto", "--openmetrics"):
-            self.assertEqual(self.export(form, "run.h5", "-o", "out"), b"")
+            self.assertEqual(self.halcyon("export", form, "out", "run.h5").output, "")
             self.assertEqual((self.directory / "out").read_bytes(), self.export(form, "run.h5"))
 
     def test_memory_does_not_grow_with_what_is_written(self):

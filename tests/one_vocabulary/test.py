@@ -36,7 +36,7 @@ ERRORS = {
     "ledger who": ["--database", "nothing.db", "4711"],
     "ledger nodes": ["--database", "nothing.db"],
     "ledger trend": ["--database", "nothing.db", "lmp"],
-    "ledger slim": ["--database", "nothing.db", "--keep", "1d"],
+    "ledger slim": ["--database", "nowhere/site.db", "--keep", "1d"],
 }
 # They say what they can, or need another machine for it.
 CANNOT_FAIL = {"doctor", "disturb", "witness", "baselines list"}
@@ -77,8 +77,7 @@ class OneVocabulary(halcyon_test.Behaviour):
             if {form for _, form in found} != TWO_FORMS.get(name):
                 self.assertEqual(len(found), 1, (name, found))
         for name in ("--json", "--html", "--openmetrics", "--perfetto", "--confidence", "--seed", "--method"):
-            self.assertEqual({form for of, form in described if of == name}, {form for _, form in forms[name]})
-            self.assertEqual({len(texts) for (of, _), texts in described.items() if of == name}, {1}, name)
+            self.assertEqual([len(texts) for (of, _), texts in described.items() if of == name], [1], name)
         for (name, form), _ in described.items():  # whatever else is written to a place has its own name in the table
             if form == "FILE|-":
                 self.assertIn(name, {"--json", "--csv", "--openmetrics", "--perfetto"})
@@ -93,8 +92,7 @@ class OneVocabulary(halcyon_test.Behaviour):
 
     def test_what_makes_no_sense_ends_with_2(self):
         for command in self.commands():
-            finished = self.halcyon(*command.split(), "--no-such-option")
-            self.check_refused(finished, "--no-such-option", status=USAGE)
+            self.check_refused(self.halcyon(*command.split(), "--no-such-option"), "--help", status=USAGE)
         self.check_refused(self.halcyon("no-such-command"), "no-such-command", status=USAGE)
 
     def test_what_cannot_be_done_ends_with_1(self):
@@ -110,7 +108,7 @@ class OneVocabulary(halcyon_test.Behaviour):
 
     def test_what_was_asked_for_and_is_not_known_ends_with_4(self):
         steps = [*MPI.launch(1), EXAMPLES / "plate", 300]
-        self.assertEqual(self.halcyon("run", "-o", "run.h5", "--boundary", "pcontrol", "--", *steps).status, 0)
+        self.assertEqual(self.halcyon("run", "-o", "run.h5", "--", *MPI.launch(2), EXAMPLES / "halo_c", 5).status, 0)
         self.assertEqual(self.halcyon("report", "run.h5").status, 0)
         self.assertEqual(self.halcyon("report", "run.h5", "--fail-on", "red").status, UNKNOWN)
         series = ["repeat", "--within", "0.01%", "-r", 2, "--counter", "none"]
@@ -152,7 +150,7 @@ class AsInTheVersionBefore(halcyon_test.Behaviour):
         for words in (["--csv", "run.h5", "-o", "table.csv"], ["-o", "table.csv", "--csv", "run.h5"],
                       ["run.h5", "--csv", "--output=table.csv"]):
             self.assertEqual(self.check_warned(self.halcyon("export", *words), "--csv table.csv"), "")
-            self.assertEqual((self.directory / "table.csv").read_bytes().decode(), table)
+            self.assertEqual((self.directory / "table.csv").read_text(), table)
             (self.directory / "table.csv").unlink()
 
     def test_export_json_and_csv_of_series(self):
