@@ -54,7 +54,8 @@ def main():
     real = of_real_programs(arguments.disturbed.resolve())
 
     page = [
-        "# How accurate the estimates are",
+        "# How accurate the estimates are", "",
+        "For those who want to know how far a verdict can be trusted, and on what kinds of programs and machines.",
         "",
         f"Made by `bench/accuracy.py` on {date.today()}: {machine()}, a virtual machine whose neighbours are not known.",
         "*Accuracy* is 1 − |P(true) − P(estimated)|, with P the probability of a highly disturbed run",

@@ -258,7 +258,7 @@ def large_runs(directory):
     for groups_and_ranks, what in (((), "in 2 groups on one rank"), (("100", "1000"), "in 100 groups on 1000 ranks")):
         say(f"a trace of 10 M segments {what}")
         large = profile("10000000", *groups_and_ranks)
-        seconds, _ = timed([HALCYON, "export", "--perfetto", large, "-o", directory / "large.pftrace"])
+        seconds, _ = timed([HALCYON, "export", "--perfetto", directory / "large.pftrace", large])
         rows.append(row(f"Perfetto trace of 10 M segments {what}", "–",
                         f"**{megabytes('large.pftrace'):.0f} MB**, {seconds:.0f} s", "≤ 300 MB"))
     return rows
@@ -295,6 +295,7 @@ def main():
         by_size, report_row = reports(directory)
         page = [
             "# What it costs", "",
+            "For those who want to know what recording costs before they record.", "",
             f"Made by `bench/performance.py` on {date.today()}: {machine()}, a virtual machine whose neighbours are not known.",
             "Recorded and unrecorded runs alternate within one session. A figure is the median; in brackets is its",
             "95 % interval, which assumes no distribution. Google Benchmark measures the pieces.", "",

@@ -128,7 +128,7 @@ int show(const BaselinesOptions& options, const KnownBefore& known) {
 }
 
 int forget(const BaselinesOptions& options, const KnownBefore& known) {
-  if (options.all != options.names.empty()) return fail("name the works or hosts to forget, or give --all");
+  if (options.all != options.names.empty()) return misuse("name the works or hosts to forget, or give --all");
   std::vector<std::string> names = options.names;
   if (options.all) {
     for (const std::string& name : known.names()) names.push_back(name);
@@ -214,7 +214,6 @@ void add_baselines(const Command& program) {
   command.notes(
       "halcyon run keeps the best times of each work and the best speeds of each host that it has seen, in\n"
       "$XDG_STATE_HOME/halcyon or ~/.local/state/halcyon: at most 256 works and 1024 hosts, of your own runs only.\n"
-      "Exit status: 0 done, 2 bad usage or file.\n"
       "Examples:\n"
       "  halcyon baselines list\n"
       "  halcyon baselines forget 0123456789abcdef-0    after the program or its input changed\n"
@@ -222,7 +221,7 @@ void add_baselines(const Command& program) {
   auto options = std::make_shared<BaselinesOptions>();
   const auto add = [&](const char* name, const char* description, const char* example, RecordStore::Use use, auto act) {
     const Command action = command.subcommand(name, description);
-    action.notes(std::string("Exit status: 0 done, 2 bad usage or file.\nExample: ") + example);
+    action.notes(std::string("Example: ") + example);
     action.does([options, act, use] {
       return with_known(use, [&](const KnownBefore& known) { return act(*options, known); });
     });

@@ -15,8 +15,8 @@ std::unique_ptr<CLI::App> define_command_line(Commands& commands) {
     return help_text(name, describe(*command, commands));
   });
   app->footer(
-      "Exit status: 0 done; 2 bad usage or file, or nothing could be measured. run, exec, regulate and disturb\n"
-      "otherwise return the program's status. If a command has other statuses, its --help lists them.\n"
+      "Exit status: 3 the answer is no, or worse than asked; 4 not known. Commands that start a program return its\n"
+      "status. halcyon help 3 explains 3.\n"
       "Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input     profile a run and give the verdict\n"
       "  halcyon report app.4p.nojob.*.h5            show the report of a profile\n"

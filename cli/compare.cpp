@@ -49,7 +49,6 @@ void add_compare(const Command& program) {
       "the other run reveals: delays that hit nearly every segment. 'from outside' is their sum. 'displacement' is "
       "how\n"
       "much longer A's typical segments took than B's.\n"
-      "Exit status: 0 compared, or the runs did other work; 2 bad usage or file.\n"
       "Example: halcyon compare monday.h5 tuesday.h5");
   command.does([options] { return compare_files(*options); });
 }

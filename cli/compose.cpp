@@ -18,7 +18,7 @@ struct ComposeOptions {
 };
 
 int compose_files(const ComposeOptions& options) {
-  if (options.files.size() < 2) return fail("compose needs two profiles or more (see halcyon compose --help)");
+  if (options.files.size() < 2) return misuse("compose needs two profiles or more (see halcyon compose --help)");
   if (const std::string objection = objection_to_new_profile(options.output); !objection.empty())
     return fail(objection);
   std::vector<Profile> runs;
@@ -52,7 +52,6 @@ void add_compose(const Command& program) {
   command.notes(
       "The least disturbed run gives the sequence of segments and all counts. Each of its disturbed segments gets the\n"
       "time of an undisturbed segment of the same work, from any of the runs.\n"
-      "Exit status: 0 composed; 2 bad usage or file, or runs that did not do the same work.\n"
       "Example: halcyon compose -o quiet.h5 run1.h5 run2.h5 run3.h5 && halcyon report quiet.h5");
   command.does([options] { return compose_files(*options); });
 }

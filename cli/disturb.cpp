@@ -67,7 +67,7 @@ int wait_for_end(const std::vector<Disturber>& disturbers, double seconds) {
 int disturb(const DisturbOptions& options, const Words& command) {
   const bool lasts_as_long_as_command = !command.empty();
   if (lasts_as_long_as_command && !options.lasts.empty()) {
-    return fail(
+    return misuse(
         "--for cannot be used with a command, which is disturbed until it ends; part:FROM..TO disturbs a part of it");
   }
   const double seconds =
@@ -77,7 +77,7 @@ int disturb(const DisturbOptions& options, const Words& command) {
   for (const std::string& text : options.disturbers) {
     specs.push_back(*parse_disturber(text));
     if (needs_length(specs.back().schedule) && !std::isfinite(seconds)) {
-      return fail("'" + text + "': percentages need a known length; give times, such as part:2s..5s, or --for");
+      return misuse("'" + text + "': percentages need a known length; give times, such as part:2s..5s, or --for");
     }
     if (specs.back().kind == DisturberKind::network && !hosts) {
       Outcome<TwoHosts> made = TwoHosts::make();
@@ -151,12 +151,10 @@ void add_disturb(const Command& program) {
   command.option("--for", options->lasts, "End after TIME, such as 10s. Default: end with the schedule, or at a signal")
       .placeholder("TIME")
       .check(objection_to_length);
-  command.option("--seed", options->seed, "Seed of the bursts; the same seed gives the same bursts")
-      .placeholder("N")
-      .with_default();
+  add_seed_option(command, options->seed);
   command.notes(disturber_help +
                 std::string("A command after '--' is disturbed until it ends. It need not be an MPI program.\n"
-                            "Exit status: 0 done, or the command's; 2 bad usage, or a disturber failed.\n"
+                            "Exit status: that of the command, or 0 without one.\n"
                             "Examples:\n"
                             "  halcyon disturb memory:periodic:1s,1s --for 10s\n"
                             "  halcyon disturb cpu:bursts disk -- mpirun -np 2 ./app\n"

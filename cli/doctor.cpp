@@ -13,7 +13,7 @@
 namespace halcyon::cli {
 namespace {
 
-std::string json_text(const Diagnosis& diagnosis) {
+nlohmann::ordered_json json_of(const Diagnosis& diagnosis) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Finding& finding : diagnosis.findings) {
     list.push_back({{"subject", finding.subject},
@@ -21,10 +21,10 @@ std::string json_text(const Diagnosis& diagnosis) {
                     {"finding", finding.text},
                     {"remedy", text_or_null(finding.remedy)}});
   }
-  return to_text({{"halcyon", HALCYON_VERSION},
-                  {"records", diagnosis.records()},
-                  {"mpi", text_or_null(diagnosis.mpi)},
-                  {"findings", list}});
+  return {{"halcyon", HALCYON_VERSION},
+          {"records", diagnosis.records()},
+          {"mpi", text_or_null(diagnosis.mpi)},
+          {"findings", list}};
 }
 
 std::string text_of(const Diagnosis& diagnosis, bool has_launch) {
@@ -51,23 +51,25 @@ std::string text_of(const Diagnosis& diagnosis, bool has_launch) {
 
 void add_doctor(const Command& program) {
   const Command command = program.subcommand("doctor", "Say whether a program would be recorded here, and how");
-  auto json = std::make_shared<bool>(false);
-  command.flag("--json", *json, "Print JSON instead of text");
+  auto json = std::make_shared<std::string>();
+  add_json_option(command, *json);
   command.notes(
       "Put the launch command after '--'; it is not started. For Python, mpi4py is imported. With 'halcyon exec' in "
       "it,\n"
       "what starts that in the ranks, such as a container, is started once to look there.\n"
-      "Exit status: 0 it would be recorded, 2 it would not.\n"
+      "Exit status: 3 it would not be recorded.\n"
       "Examples:\n"
       "  halcyon doctor\n"
       "  halcyon doctor -- mpirun -np 4 ./app input\n"
       "  halcyon doctor -- mpirun -np 4 apptainer exec app.sif halcyon exec -- ./app input");
-  command.starts([json](const Words& launch) {
-    const Diagnosis diagnosis = diagnosis_of(launch);
-    const Status printed = print_text(*json ? json_text(diagnosis) : text_of(diagnosis, !launch.empty()));
-    if (!printed) return fail(printed.failure().message);
-    return diagnosis.records() ? int{passed} : int{bad_usage_or_file};
-  });
+  command.starts(
+      [json](const Words& launch) {
+        const Diagnosis diagnosis = diagnosis_of(launch);
+        const Status printed = print_result(text_of(diagnosis, !launch.empty()), json_of(diagnosis), *json);
+        if (!printed) return fail(printed.failure().message);
+        return diagnosis.records() ? int{passed} : int{negative_answer};
+      },
+      FollowingProgram::optional);
 }
 
 }  // namespace halcyon::cli

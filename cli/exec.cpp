@@ -19,10 +19,10 @@ void add_exec(const Command& program) {
       "The recorder is the one for the MPI library that the program is linked with, or that mpi4py opens. For a "
       "script,\n"
       "it is MPICH's if the launcher sets PMI_RANK and neither OMPI_COMM_WORLD_RANK nor PMIX_RANK, else Open MPI's.\n"
-      "Exit status: the program's; 2 if the program could not be started.\n"
+      "Exit status: that of the program.\n"
       "Example: srun -n 64 halcyon exec -o run.h5 -- ./app input");
   command.starts([options](const Words& words) {
-    if (words.empty()) return fail("no program given: halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]");
+    if (words.empty()) return misuse("no program given: halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]");
     const std::optional<MpiLibrary> library = mpi_of_program(words.front());
     const Outcome<std::string> preload =
         fitting_preload_list(family_of_rank(library), !options->inject.empty(), library);

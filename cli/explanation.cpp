@@ -26,7 +26,8 @@ std::string plain(const std::string& markdown) {
 }
 
 // Fills the paragraphs and list items of a section; each may have several lines in the source.
-std::string in_paragraphs(std::istream& lines) {
+std::string in_paragraphs(const std::string& section) {
+  std::istringstream lines(section);
   std::string text;
   std::string paragraph;
   const auto end_paragraph = [&] {
@@ -35,7 +36,7 @@ std::string in_paragraphs(std::istream& lines) {
     paragraph.clear();
   };
   std::string line;
-  while (std::getline(lines, line) && !line.starts_with('#')) {
+  while (std::getline(lines, line)) {
     if (line.empty() || line.starts_with("- ")) end_paragraph();
     if (line.empty() && !text.empty()) text += '\n';
     const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
@@ -46,26 +47,39 @@ std::string in_paragraphs(std::istream& lines) {
   return text;
 }
 
+struct Section {
+  std::string code;
+  std::string markdown;
+};
+
+std::vector<Section> sections() {
+  std::vector<Section> all;
+  bool is_within = false;
+  std::istringstream lines{std::string(troubleshooting)};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('#')) {
+      is_within = line.starts_with(heading);
+      if (is_within) all.push_back({.code = line.substr(heading.size()), .markdown = {}});
+    } else if (is_within) {
+      all.back().markdown += line + '\n';
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 std::optional<std::string> explanation_of(std::string_view code) {
-  std::istringstream lines{std::string(troubleshooting)};
-  std::string line;
-  while (std::getline(lines, line)) {
-    if (line.starts_with(heading) && line.substr(heading.size()) == code) {
-      return std::string(code) + "\n" + in_paragraphs(lines);
-    }
+  std::string text;
+  for (const Section& section : sections()) {
+    if (section.code == code) text += "\n" + in_paragraphs(section.markdown);
   }
-  return std::nullopt;
+  return text.empty() ? std::nullopt : std::optional(std::string(code) + text);
 }
 
 std::vector<std::string> explained_codes() {
   std::vector<std::string> codes;
-  std::istringstream lines{std::string(troubleshooting)};
-  std::string line;
-  while (std::getline(lines, line)) {
-    if (line.starts_with(heading)) codes.push_back(line.substr(heading.size()));
-  }
+  for (const Section& section : sections()) codes.push_back(section.code);
   return codes;
 }
 

@@ -1,4 +1,4 @@
-// `halcyon help CODE`: the section of docs/troubleshooting.md on a warning or a likely cause.
+// `halcyon help CODE`: what docs/troubleshooting.md says of a code (cli/codes.hpp).
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace halcyon::cli {
 
-/// The section in lines of at most 80 columns; nothing if no warning or cause has that code.
+/// The sections under that heading, in lines of at most 80 columns; nothing if there is none.
 std::optional<std::string> explanation_of(std::string_view code);
 std::vector<std::string> explained_codes();
 

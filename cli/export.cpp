@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <functional>
 #include <iostream>
 #include <memory>
 
@@ -19,11 +20,10 @@ namespace halcyon::cli {
 namespace {
 
 struct ExportOptions {
-  bool perfetto = false;
-  bool openmetrics = false;
-  bool csv = false;
+  std::string perfetto;
+  std::string openmetrics;
+  std::string csv;
   std::string file;
-  std::string output;
   std::string method{methods.front().name};
 };
 
@@ -48,31 +48,46 @@ class ShownProgress {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-void write(std::ostream& out, const ExportOptions& options, const Profile& profile) {
-  show_step("analyzing " + options.file);
-  const Grouping grouping = group_segments(profile);
-  const Analysis analysis = analyze(profile, grouping, options.method);
-  show_step("");
-  const AnalyzedFile run{options.file, profile, analysis};
-  const ShownProgress progress(profile.segments);
-  const SegmentsDone done = [&progress](std::uint64_t segments) { progress(segments); };
-  if (options.perfetto) write_perfetto(out, run, grouping, done);
-  if (options.openmetrics) out << openmetrics(run);
-  if (options.csv) write_segments_csv(out, run, grouping, done);
+/// A format that was asked for.
+struct Format {
+  std::string where;
+  std::function<void(std::ostream& out)> write;
+};
+
+Status write(const Format& format) {
+  if (format.where.empty()) return Done{};
+  if (format.where != "-") return write_file(format.where, format.write);
+  format.write(std::cout);
+  return std::cout.flush() ? Status(Done{}) : Failure{"cannot write to standard output"};
 }
 
 int export_file(const ExportOptions& options) {
+  if (options.perfetto.empty() && options.openmetrics.empty() && options.csv.empty()) {
+    return misuse("name a format and where to write it: --perfetto, --openmetrics or --csv, each with FILE or -");
+  }
+  if (const auto objection = objection_to_places(
+          {{"--perfetto", options.perfetto}, {"--openmetrics", options.openmetrics}, {"--csv", options.csv}})) {
+    return misuse(*objection);
+  }
   show_step("reading " + options.file);
   Outcome<Profile> profile = read_profile(options.file);
   show_step("");
   if (!profile) return fail(profile.failure().message);
-  if (options.perfetto) find_source_places(*profile);
-  if (options.output.empty()) {
-    write(std::cout, options, *profile);
-    return std::cout.flush() ? int{passed} : fail("cannot write to standard output");
+  if (!options.perfetto.empty()) find_source_places(*profile);
+  show_step("analyzing " + options.file);
+  const Grouping grouping = group_segments(*profile);
+  const Analysis analysis = analyze(*profile, grouping, options.method);
+  show_step("");
+  const AnalyzedFile run{options.file, *profile, analysis};
+  const ShownProgress progress(profile->segments);
+  const SegmentsDone done = [&progress](std::uint64_t segments) { progress(segments); };
+  for (const Format& format :
+       {Format{options.perfetto, [&](std::ostream& out) { write_perfetto(out, run, grouping, done); }},
+        Format{options.openmetrics, [&](std::ostream& out) { out << openmetrics(run); }},
+        Format{options.csv, [&](std::ostream& out) { write_segments_csv(out, run, grouping, done); }}}) {
+    if (const Status written = write(format); !written) return fail(written.failure().message);
   }
-  const Status written = write_file(options.output, [&](std::ostream& out) { write(out, options, *profile); });
-  return written ? int{passed} : fail(written.failure().message);
+  return passed;
 }
 
 }  // namespace
@@ -80,17 +95,14 @@ int export_file(const ExportOptions& options) {
 void add_export(const Command& program) {
   const Command command = program.subcommand("export", "Write a profile and its verdict in the format of another tool");
   auto options = std::make_shared<ExportOptions>();
-  const Command format = command.alternatives("Format");
-  format.flag("--perfetto", options->perfetto, "Trace for Perfetto: segments, with disturbed ones marked");
-  format.flag("--openmetrics", options->openmetrics, "Figures of the run for monitoring, as OpenMetrics text");
-  format.flag("--csv", options->csv, "Table with one row per segment");
   command.option("FILE", options->file, "Profile").required();
-  command.option("-o,--output", options->output, "Write to FILE instead of standard output").output_file();
+  add_perfetto_option(command, options->perfetto);
+  add_openmetrics_option(command, options->openmetrics);
+  add_csv_option(command, options->csv, "segment");
   add_method_option(command, options->method);
   command.notes(
-      "Give one of --perfetto, --openmetrics and --csv.\n"
-      "Exit status: 0 written, 2 bad usage or file.\n"
-      "Example: halcyon export --perfetto run.h5 -o run.pftrace    and open it at ui.perfetto.dev");
+      "Give one of --perfetto, --openmetrics and --csv, or more.\n"
+      "Example: halcyon export --perfetto run.pftrace run.h5    and open it at ui.perfetto.dev");
   command.does([options] { return export_file(*options); });
 }
 

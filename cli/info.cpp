@@ -11,21 +11,19 @@ namespace halcyon::cli {
 void add_info(const Command& program) {
   struct Options {
     std::string file;
-    bool json = false;
+    std::string json;
   };
   const Command command =
       program.subcommand("info", "Show the contents of a profile: facts of the run and exact totals");
   auto options = std::make_shared<Options>();
   command.option("FILE", options->file, "Profile").required();
-  command.flag("--json", options->json, "Print JSON instead of text");
-  command.notes(
-      "Exit status: 0 shown, 2 bad usage or file.\n"
-      "Example: halcyon info --json run.h5 | jq .totals.bytes_sent");
+  add_json_option(command, options->json);
+  command.notes("Example: halcyon info --json - run.h5 | jq .totals.bytes_sent");
   command.does([options] {
     const Outcome<Profile> profile = read_profile(options->file);
     if (!profile) return fail(profile.failure().message);
     const Status printed =
-        print_text(options->json ? to_text(info_json(options->file, *profile)) : info_text(options->file, *profile));
+        print_result(info_text(options->file, *profile), info_json(options->file, *profile), options->json);
     return printed ? int{passed} : fail(printed.failure().message);
   });
 }

@@ -22,7 +22,7 @@ struct MapOptions {
   std::vector<std::string> vary;
   int points = 0;
   int runs = 2;
-  std::string confidence = "95%";
+  std::string confidence = default_confidence;
   VariedRunsOptions common;
 };
 
@@ -88,23 +88,23 @@ std::optional<Surface> surface_of(const MapResult& result) {
 }
 
 int map(const MapOptions& options, const Words& launch) {
-  if (launch.empty()) return fail("no launch command given: halcyon map --vary N=1,2,4 -- mpirun -np 4 ./app {N}");
+  if (launch.empty()) return misuse("no launch command given: halcyon map --vary N=1,2,4 -- mpirun -np 4 ./app {N}");
   MapResult result{.command = quoted(launch), .is_time = options.common.read.empty()};
   VariedRunsSetting setting{.subcommand = "map", .launch = launch};
   std::size_t size = 1;
   for (const std::string& text : options.vary) {
     const Outcome<Factor> factor = parse_factor(text);
-    if (!factor) return fail("--vary: " + factor.failure().message);
+    if (!factor) return misuse("--vary: " + factor.failure().message);
     setting.names.push_back(factor->name);
     result.factors.push_back(*factor);
     size *= factor->levels.size();
-    if (size > most_points) return fail("--vary: these are more than 10000 combinations");
+    if (size > most_points) return misuse("--vary: these are more than 10000 combinations");
   }
   const Outcome<double> confidence = parse_share(options.confidence, {0.5, 0.999});
-  if (!confidence) return fail("--confidence: " + confidence.failure().message);
+  if (!confidence) return misuse("--confidence: " + confidence.failure().message);
   result.confidence = *confidence;
   Outcome<VariedRuns> series = VariedRuns::open(std::move(setting), options.common);
-  if (!series) return fail(series.failure().message);
+  if (!series) return misuse(series.failure().message);
 
   const std::vector<Point> grid = grid_of(result.factors);
   SignalRelay relay;
@@ -116,7 +116,7 @@ int map(const MapOptions& options, const Words& launch) {
                                               [&result] { return map_html(result); });
   if (!written) return fail(written.failure().message);
   relay.end_as_asked();
-  return result.ended_early.empty() ? passed : bad_usage_or_file;
+  return result.ended_early.empty() ? passed : not_done;
 }
 
 }  // namespace
@@ -134,16 +134,16 @@ void add_map(const Command& program) {
   command.option("--points", options->points, "Combinations to run. Default: two more than the surface needs")
       .placeholder("N")
       .from_to(1, 10000);
-  command.option("--runs", options->runs, "Runs of each combination").placeholder("N").from_to(1, 1000).with_default();
-  command.option("--confidence", options->confidence, "Confidence of the intervals of predictions")
-      .placeholder("PERCENT")
+  command.option("-r,--runs", options->runs, "Runs of each combination")
+      .placeholder("N")
+      .from_to(1, 1000)
       .with_default();
+  add_confidence_option(command, options->confidence);
   add_varied_runs_options(command, options->common);
   command.notes(
       "Runs the command after '--' with those combinations from which the others can be predicted best, and predicts\n"
       "the others with a quadratic surface. Times are undisturbed times, or measured times if a run has no verdict.\n"
       "A shell's ${NAME} in the command stays as it is.\n"
-      "Exit status: 0 all runs made, 2 bad usage or a failed run.\n"
       "Examples:\n"
       "  halcyon map --vary ranks=1,2,4,8 --vary size=100,200,400 -- mpirun -np {ranks} ./app {size}\n"
       "  halcyon map --resume halcyon-map.20260101T120000 --points 12 --vary ranks=1,2,4,8 \\\n"

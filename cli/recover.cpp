@@ -177,7 +177,6 @@ void add_recover(const Command& program) {
       "A run that is killed, aborts or exits before MPI_Finalize leaves its records in FILE.h5.parts: a part for each\n"
       "rank, 64 in a file. The profile has the segments that all parts have, and says what is missing or\n"
       "damaged. The parts are kept. `halcyon run` does this by itself, and removes them.\n"
-      "Exit status: 0 recovered, 2 bad usage or file.\n"
       "Example: halcyon recover app.64p.4711.20260102T030405.h5.parts");
   command.does([options] { return recover_parts(*options); });
 }

@@ -124,9 +124,9 @@ void tell_end(const RegulationEnd& end, const RegulationRequest& request) {
 }
 
 int regulate(const RegulateOptions& options, const Words& launch) {
-  if (launch.empty()) return fail("no launch command given: halcyon regulate [OPTIONS] -- mpirun -np 4 ./app");
+  if (launch.empty()) return misuse("no launch command given: halcyon regulate [OPTIONS] -- mpirun -np 4 ./app");
   Outcome<RegulationRequest> request = request_of(options);
-  if (!request) return fail(request.failure().message);
+  if (!request) return misuse(request.failure().message);
   request->command = quoted(launch);
   RunOptions run = options.run;
   run.ranks.live = "on";
@@ -194,7 +194,7 @@ void add_regulate(const Command& program) {
       "probably disturbs another. Its ranks then stand still at a boundary, use no CPU time, and continue later. Each\n"
       "pause is twice as long as the one before, until progress is good again. The usual progress is learned while\n"
       "the program runs, and kept for its next run. If this command dies, the ranks continue within seconds.\n"
-      "Exit status: that of the program, as with 'halcyon run'.\n"
+      "Exit status: that of the program.\n"
       "Examples:\n"
       "  halcyon regulate -- mpirun -np 4 ./less-important\n"
       "  halcyon regulate --target 120 --most-suspension 60s -- mpirun -np 4 ./less-important\n"

@@ -1,7 +1,6 @@
 // halcyon repeat: runs of one program until its time is known as well as was asked for.
 #include <fmt/format.h>
 
-#include <array>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -48,26 +47,21 @@ Status write_results(const RepeatOptions& options, const RepeatedRuns& runs) {
 // The worst of all comparisons; a sure answer is worse than none.
 int status_of(const RepeatOptions& options, const Repetition& repetition) {
   if (options.fail_on.empty()) return passed;
-  int status = passed;
+  int status = is_known(repetition) ? passed : no_answer;
   for (Program other = 1; other < programs_of(repetition); ++other) {
     switch (versus_verdict(repetition, other)) {
-      case VersusVerdict::slower: return negative_answer;
+      case VersusVerdict::slower:
+        if (options.fail_on != "unknown") return negative_answer;
+        break;
       case VersusVerdict::faster:
         if (options.fail_on == "faster") return negative_answer;
         break;
       case VersusVerdict::unclear:
-      case VersusVerdict::contradiction: status = no_answer; break;
+      case VersusVerdict::contradiction:
       case VersusVerdict::same: break;
     }
   }
   return status;
-}
-
-// The same for all spellings of a file.
-fs::path canonical_path(const fs::path& file) {
-  std::error_code error;
-  const fs::path path = fs::weakly_canonical(RunSeries::place_of(file), error);
-  return error ? RunSeries::place_of(file) : path;
 }
 
 // The series writes its list, its results, and for each run a profile and logs.
@@ -80,39 +74,30 @@ bool is_of_series(const fs::path& file, const fs::path& directory) {
 // An output must replace neither another one nor what the series keeps.
 std::optional<std::string> objection_to_outputs(const RepeatOptions& options) {
   const std::string& directory = options.resumed.empty() ? options.directory : options.resumed;
-  const std::array<std::pair<const char*, const std::string*>, 3> outputs{
-      {{"--export-json", &options.json}, {"--export-csv", &options.csv}, {"--html", &options.html}}};
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const auto& [option, file] = outputs[i];
-    if (file->empty()) continue;
-    for (std::size_t other = 0; other < i; ++other) {
-      const std::string& before = *outputs[other].second;
-      if (*file == before ||
-          (*file != "-" && before != "-" && !before.empty() && canonical_path(*file) == canonical_path(before))) {
-        return fmt::format("{} and {} cannot both go to {}", outputs[other].first, option,
-                           *file == "-" ? "standard output" : *file);
-      }
-    }
-    if (*file == "-") continue;
-    if (!directory.empty() && is_of_series(canonical_path(*file), canonical_path(directory))) {
-      return fmt::format("{}: {} belongs to the series itself: name another file", option, *file);
+  const std::initializer_list<Written> outputs{
+      {"--json", options.json}, {"--csv", options.csv}, {"--html", options.html}};
+  for (const Written& each : outputs) {
+    if (each.where.empty() || each.where == "-" || directory.empty()) continue;
+    if (is_of_series(canonical_path(each.where), canonical_path(RunSeries::place_of(directory)))) {
+      return fmt::format("{}: {} belongs to the series itself: name another file", each.option, each.where);
     }
   }
-  return std::nullopt;
+  return objection_to_places(outputs);
 }
 
 int repeat(RepeatOptions options, Words launch) {
   if (!options.resumed.empty()) {
-    if (!options.directory.empty()) return fail("-o and --resume exclude each other: a series stays in its directory");
+    if (!options.directory.empty())
+      return misuse("-o and --resume exclude each other: a series stays in its directory");
     const Outcome<SeriesPurpose> purpose = RunSeries::purpose_of(options.resumed);
     if (!purpose) return fail(purpose.failure().message);
     if (launch.empty()) launch = purpose->command;
     if (const Status taken = take_over(options, *purpose); !taken) return fail(taken.failure().message);
   }
-  if (launch.empty()) return fail("no launch command given: halcyon repeat [OPTIONS] -- mpirun -np 4 ./app");
+  if (launch.empty()) return misuse("no launch command given: halcyon repeat [OPTIONS] -- mpirun -np 4 ./app");
   const Outcome<RepeatRequest> request = request_of(options, launch);
-  if (!request) return fail(request.failure().message);
-  if (const std::optional<std::string> objection = objection_to_outputs(options)) return fail(*objection);
+  if (!request) return misuse(request.failure().message);
+  if (const std::optional<std::string> objection = objection_to_outputs(options)) return misuse(*objection);
   Outcome<RunSeries> series = open_series(options, launch);
   if (!series) return fail(series.failure().message);
 
@@ -151,7 +136,7 @@ int repeat(RepeatOptions options, Words launch) {
     tell("interrupted before a run had ended; continue with --resume " + repetition.directory);
   }
   runs.signals.end_as_asked();
-  return ended && written ? status_of(options, repetition) : int{bad_usage_or_file};
+  return ended && written ? status_of(options, repetition) : int{not_done};
 }
 
 }  // namespace
@@ -165,11 +150,7 @@ void add_repeat(const Command& program) {
               fmt::format("Stop when the interval of the mean is at most ± this wide. Default: {}", default_within))
       .placeholder("PERCENT")
       .check(objection_to_within);
-  command
-      .option("--confidence", options->confidence,
-              fmt::format("Confidence of the intervals. Default: {}", default_confidence))
-      .placeholder("PERCENT")
-      .check(objection_to_confidence);
+  add_confidence_option(command, options->confidence);
   command
       .option(
           "-m,--min-runs", options->least_runs,
@@ -210,9 +191,9 @@ void add_repeat(const Command& program) {
       .check(objection_to_work);
   command
       .option("--fail-on", options->fail_on,
-              "Exit with 3 if one is slower than A (with 'faster', also if one is faster), with 4 if unclear")
-      .placeholder("slower|faster")
-      .one_of({"slower", "faster"});
+              "Exit with 4 if the answer is not known; with 3 if one is slower than A (with 'faster', also if one is "
+              "faster)")
+      .one_of({"unknown", "slower", "faster"});
   command
       .option("-o,--output", options->directory,
               "New or empty directory for all results. Default: halcyon-repeat.TIMESTAMP")
@@ -223,18 +204,15 @@ void add_repeat(const Command& program) {
               "Continue the series in DIR; what it was asked for holds unless given again")
       .placeholder("DIR")
       .check(not_empty);
-  command.option("--export-json", options->json, "Write the results as JSON; - prints them instead of the text")
-      .output_file_or_stdout();
-  command.option("--export-csv", options->csv, "Write a table with one row per run; - prints it instead of the text")
-      .output_file_or_stdout();
+  add_json_option(command, options->json);
+  add_csv_option(command, options->csv, "run");
   add_html_option(command, options->html);
   add_recording_options(command, options->recording);
   add_no_baseline_flag(command, options->no_baseline);
   command.notes(
       "Runs the launch command after '--' until the mean of its undisturbed times is known to the given width. It\n"
       "shows three means: of all runs as measured, of the green and yellow ones, and of the undisturbed times.\n"
-      "Exit status: 0 done; 2 bad usage, or a failure ended the series (the runs until then are evaluated). With\n"
-      "--fail-on: 3 worse than allowed, 4 unclear.\n"
+      "Exit status: with --fail-on 3 worse than allowed, 4 not known.\n"
       "Examples:\n"
       "  halcyon repeat -- mpirun -np 4 ./app input\n"
       "  halcyon repeat --within 1% --for 2h -o series -- mpirun -np 4 ./app input\n"

@@ -40,8 +40,9 @@ void forget_earlier_runs(Profile& profile) {
 }
 
 int report(const ReportOptions& options) {
-  if (options.json == "-" && options.csv == "-") {
-    return fail("--json - and --csv - both write to standard output: name a file for one of them");
+  if (const auto objection =
+          objection_to_places({{"--json", options.json}, {"--csv", options.csv}, {"--html", options.html}})) {
+    return misuse(*objection);
   }
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
@@ -93,8 +94,7 @@ void add_report(const Command& program) {
   auto options = std::make_shared<ReportOptions>();
   command.option("FILE", options->files, "Profiles").required();
   add_json_option(command, options->json);
-  command.option("--csv", options->csv, "Write a table with one row per run to FILE, or to standard output with '-'")
-      .output_file_or_stdout();
+  add_csv_option(command, options->csv, "run");
   add_method_option(command, options->method);
   add_html_option(command, options->html);
   command.flag("--no-baseline", options->no_baseline,
@@ -109,7 +109,7 @@ void add_report(const Command& program) {
       "Methods: compound, the default, fits the distribution of the durations. It detects delays that hit some\n"
       "segments, and delays that hit nearly all. paper (Shah, Mueller and Wolf, 2018) detects only delays of some\n"
       "segments: it counts the time above median + 4 MAD of a group.\n"
-      "Exit status: 0 passed, 2 bad usage or file, 3 worse than --fail-on allows, 4 unknown with --fail-on.\n"
+      "Exit status: with --fail-on 3 worse than allowed, 4 not known.\n"
       "Examples:\n"
       "  halcyon report run.h5 --fail-on red && publish-the-number\n"
       "  halcyon report run1.h5 run2.h5 run3.h5 --html runs.html");

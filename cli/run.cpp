@@ -15,13 +15,13 @@ void add_run(const Command& program) {
   command.flag("--watch", *is_watched, "While the program runs, show the view of halcyon watch on standard error");
   command.notes(
       "Put the launch command after '--'.\n"
-      "Exit status: the program's; 2 if nothing could be measured.\n"
+      "Exit status: that of the program.\n"
       "Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input\n"
       "  halcyon run -- srun -n 4 ./app input\n"
       "  halcyon run -o noisy.h5 --inject class=all,prob=0.0003,mean=50ms,sd=5ms -- mpirun -np 2 ./app");
   command.starts([options, is_watched](const Words& launch) {
-    if (launch.empty()) return fail("no launch command given: halcyon run [OPTIONS] -- mpirun -np 4 ./app");
+    if (launch.empty()) return misuse("no launch command given: halcyon run [OPTIONS] -- mpirun -np 4 ./app");
     return run_and_report(*options, launch, *is_watched ? Beside(show_view_beside) : Beside());
   });
 }

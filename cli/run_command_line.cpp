@@ -11,6 +11,7 @@
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
 #include "cli/describe/description.hpp"
+#include "cli/console/former_options.hpp"
 #include "cli/explanation.hpp"
 #include "cli/launch/launchers.hpp"
 #include "cli/console/suggestion.hpp"
@@ -39,15 +40,29 @@ std::string words_of(const CLI::ParseError& error, const CLI::App& command, cons
   return words;
 }
 
-// `--json -` of some commands writes to standard output; others only write there, and `--json` is a flag.
-void leave_out_dashes(std::vector<char*>& words, const CLI::App& command) {
-  const CLI::Option* const json = command.get_option_no_throw("--json");
-  if (json == nullptr || json->get_items_expected_max() > 0) return;
-  const auto is_dash_of_json = [](const char* option, const char* value) {
-    return std::string_view(option) == "--json" && std::string_view(value) == "-";
-  };
-  const auto found = std::adjacent_find(words.begin(), words.end(), is_dash_of_json);
-  if (found != words.end()) words.erase(found + 1);
+void parse(CLI::App& app, const std::vector<std::string>& words) {
+  app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes them from the back
+}
+
+bool is_command_line(CLI::App& app, const std::vector<std::string>& words) {
+  try {
+    parse(app, words);
+  } catch (const CLI::Success&) {
+  } catch (const CLI::ParseError&) {
+    return false;
+  }
+  return true;
+}
+
+// The words as they are, or as they were typed in the version before. What is wrong is told of the words as they are.
+void parse_or_as_before(CLI::App& app, const std::string& command, const std::vector<std::string>& words) {
+  const std::optional<ValuedWords> before = with_values_of_flags(command, words);
+  if (!before || is_command_line(app, words) || !is_command_line(app, before->words)) {
+    parse(app, words);
+    return;
+  }
+  tell(before->warning);
+  parse(app, before->words);
 }
 
 }  // namespace
@@ -89,13 +104,13 @@ int run_command_line(int argc, char** argv) try {
   };
   if (subcommand.starts_with("-")) {
     if (const std::string meant = launch_meant("run", argv + 1); !meant.empty()) {
-      return fail("there is no command before '" + std::string(subcommand) + "'" + meant);
+      return misuse("there is no command before '" + std::string(subcommand) + "'" + meant);
     }
   }
   if (is_other_word) {
     const std::string word(subcommand);
     if (std::filesystem::is_regular_file(word)) {
-      return fail("there is no command '" + word + "'. Did you mean: halcyon report " + word + "?");
+      return misuse("there is no command '" + word + "'. Did you mean: halcyon report " + word + "?");
     }
     std::vector<std::string> names = command_names(*app);
     if (asks_for_help) {
@@ -104,41 +119,40 @@ int run_command_line(int argc, char** argv) try {
     std::string meant = did_you_mean(word, names);
     const bool is_program = found_program(word) || place_of_launcher({word}) == 0;
     if (meant.empty()) meant = launch_meant("run", argv + (is_program ? 1 : 2));
-    return fail(std::string("there is no command ") + (asks_for_help ? "or code " : "") + "'" + word + "'" + meant +
-                see);
+    return misuse(std::string("there is no command ") + (asks_for_help ? "or code " : "") + "'" + word + "'" + meant +
+                  see);
   }
-  std::vector<char*> typed(argv, dashes);
-  if (is_known) leave_out_dashes(typed, *app->get_subcommand(std::string(subcommand)));
   try {
-    app->parse(static_cast<int>(typed.size()), typed.data());
+    const std::vector<std::string> typed(std::min(argv + 1, dashes), dashes);
+    parse_or_as_before(*app, std::string(subcommand), with_new_names(subcommand, typed, tell));
   } catch (const CLI::Success& success) {
     return app->exit(success);
   } catch (const CLI::ParseError& error) {
     if (launches && dashes == end) {
       if (const std::string meant = launch_meant(std::string(subcommand), argv + 2); !meant.empty()) {
-        return fail("put the launcher and its program behind '--'" + meant);
+        return misuse("put the launcher and its program behind '--'" + meant);
       }
     }
     const CLI::App& command = innermost(*app);
     if (command.get_require_subcommand_min() > 0 && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
       const std::vector<std::string> others = app->remaining(true);
       if (others.empty() || others.front().starts_with("-")) {
-        return fail("a command is required: " + help_of_command + " lists them");
+        return misuse("a command is required: " + help_of_command + " lists them");
       }
       const std::string& word = others.front();
-      return fail("there is no command '" + std::string(subcommand) + " " + word + "'" +
-                  did_you_mean(word, command_names(command)) + see);
+      return misuse("there is no command '" + std::string(subcommand) + " " + word + "'" +
+                    did_you_mean(word, command_names(command)) + see);
     }
     if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) {
-      return fail(words_of(error, command, commands) + see);
+      return misuse(words_of(error, command, commands) + see);
     }
     const std::string unexpected = app->remaining(true).empty() ? "" : app->remaining(true).front();
     if (launches && dashes == end && !unexpected.starts_with("-")) {
-      return fail("put the program that it starts behind '--'" + see);
+      return misuse("put the program that it starts behind '--'" + see);
     }
     const std::string is_wrong = unexpected.starts_with("-") ? "there is no option '" + unexpected + "'"
                                                              : "'" + unexpected + "' is one word too many";
-    return fail(is_wrong + did_you_mean(unexpected, option_names(command)) + see);
+    return misuse(is_wrong + did_you_mean(unexpected, option_names(command)) + see);
   }
   return commands.chosen(program);
 } catch (const std::exception& error) {

@@ -27,7 +27,7 @@ struct SearchOptions {
   std::string vary;
   std::string limit;
   std::string accuracy = "90%";
-  std::string confidence = "95%";
+  std::string confidence = default_confidence;
   std::string by = "binary";
   std::string find;
   std::string start;
@@ -208,13 +208,13 @@ void make_runs(VariedRuns& series, SearchResult& result, SignalRelay& relay) {
 }
 
 int status_of(const SearchResult& result) {
-  if (!result.ended_early.empty()) return bad_usage_or_file;
+  if (!result.ended_early.empty()) return not_done;
   switch (*result.state.end) {
     case SearchEnd::reached:
     case SearchEnd::bracketed:
     case SearchEnd::all_meet: return passed;
     case SearchEnd::none_meets: return negative_answer;
-    case SearchEnd::wrong_way: return bad_usage_or_file;
+    case SearchEnd::wrong_way: return bad_usage;
     case SearchEnd::noise:
     case SearchEnd::too_many_runs: break;
   }
@@ -222,15 +222,15 @@ int status_of(const SearchResult& result) {
 }
 
 int search(const SearchOptions& options, const Words& launch) {
-  if (launch.empty()) return fail("no launch command given: halcyon search [OPTIONS] -- mpirun -np {ranks} ./app");
+  if (launch.empty()) return misuse("no launch command given: halcyon search [OPTIONS] -- mpirun -np {ranks} ./app");
   const Outcome<VariedRange> varied = parse_varied_range(options.vary);
-  if (!varied) return fail("--vary: " + varied.failure().message);
+  if (!varied) return misuse("--vary: " + varied.failure().message);
   const Outcome<SearchRequest> request = request_of(options, launch, *varied);
-  if (!request) return fail(request.failure().message);
+  if (!request) return misuse(request.failure().message);
   VariedRunsSetting setting{
       .subcommand = "search", .names = {varied->name}, .launch = launch, .keeps_failed = options.counts_failed};
   Outcome<VariedRuns> series = VariedRuns::open(std::move(setting), options.common);
-  if (!series) return fail(series.failure().message);
+  if (!series) return misuse(series.failure().message);
 
   SearchResult result{.command = quoted(launch), .name = varied->name, .request = *request};
   SignalRelay relay;
@@ -259,9 +259,7 @@ void add_search(const Command& program) {
               "How near to the limit the mean must be: 90 accepts 9 to 10 s for `time < 10 s`")
       .placeholder("PERCENT")
       .with_default();
-  command.option("--confidence", options->confidence, "Confidence of the interval around a mean")
-      .placeholder("PERCENT")
-      .with_default();
+  add_confidence_option(command, options->confidence);
   command.option("--by", options->by, "How the next load is chosen")
       .placeholder("linear|binary|model")
       .one_of({"linear", "binary", "model"})
@@ -284,7 +282,7 @@ void add_search(const Command& program) {
       .placeholder("N")
       .from_to(2, 1000)
       .with_default();
-  command.option("--max-runs", options->most_runs, "Maximum number of runs of the search")
+  command.option("-M,--max-runs", options->most_runs, "Maximum number of runs of the search")
       .placeholder("N")
       .from_to(2, 100000)
       .with_default();
@@ -295,7 +293,7 @@ void add_search(const Command& program) {
       "time is the undisturbed time of a run, or its measured time if it has no verdict. efficiency is (ranks x\n"
       "time) of the smallest load, divided by (ranks x time) of the run. rate is the number that --read takes from\n"
       "the output, or the load per second.\n"
-      "Exit status: 0 found; 3 no load meets the limit; 4 not accurate enough; 2 bad usage or a failed run.\n"
+      "Exit status: 3 no load meets the limit, 4 not accurate enough.\n"
       "Examples:\n"
       "  halcyon search --vary N=100..10000 --limit 'time < 10 s' -- mpirun -np 4 ./app {N}\n"
       "  halcyon search --vary ranks=1..64 --limit 'efficiency > 0.8' -- mpirun -np {ranks} ./app input\n"

@@ -326,13 +326,13 @@ Environment options_of(const ValidateOptions& options) {
 }
 
 int validate(ValidateOptions options, const Words& launch) {
-  if (launch.empty()) return fail("no launch command given: halcyon validate -o DIR -- mpirun -np 4 ./app");
+  if (launch.empty()) return misuse("no launch command given: halcyon validate -o DIR -- mpirun -np 4 ./app");
   const Outcome<Launcher> launcher = launcher_to_start(launch);
-  if (!launcher) return fail(launcher.failure().message);
+  if (!launcher) return misuse(launcher.failure().message);
   options.launch = launch;
   options.launcher = *launcher;
   if (options.plan.levels < 2 && options.disturb.empty()) {
-    return fail("--levels 1 makes quiet runs only: it needs --disturb");
+    return misuse("--levels 1 makes quiet runs only: it needs --disturb");
   }
   for (const std::string& text : options.disturb) options.disturbers.push_back(*parse_disturber(text));
   options.plan.disturbers = static_cast<int>(options.disturbers.size());
@@ -341,7 +341,8 @@ int validate(ValidateOptions options, const Words& launch) {
                   [](const DisturberSpec& disturber) { return disturber.kind == DisturberKind::network; });
   if (disturbs_network) {
     if (options.launcher.kind != Launcher::Kind::open_mpi) {
-      return fail("--disturb network: the launch command must be Open MPI's mpirun, for its ranks to be on two hosts");
+      return misuse(
+          "--disturb network: the launch command must be Open MPI's mpirun, for its ranks to be on two hosts");
     }
     Outcome<TwoHosts> made = TwoHosts::make();
     if (!made) return fail("--disturb network: " + made.failure().message);
@@ -365,12 +366,12 @@ int validate(ValidateOptions options, const Words& launch) {
   }
   if (series.signals.asked_to_end() != 0) options.hosts.reset();
   series.signals.end_as_asked();
-  if (!failure.empty()) return series.too_noisy ? too_noisy : bad_usage_or_file;
-  if (!written) return bad_usage_or_file;
+  if (!failure.empty()) return series.too_noisy ? no_answer : not_done;
+  if (!written) return not_done;
   const std::optional<std::string> objection = objection_to(results->validation.noise);
   if (!objection) return passed;
   tell("not valid: " + *objection);
-  return options.anyway ? passed : too_noisy;
+  return options.anyway ? passed : no_answer;
 }
 
 }  // namespace
@@ -385,7 +386,7 @@ void add_validate(const Command& program) {
       .placeholder("N")
       .from_to(1, 1000)
       .with_default();
-  command.option("--runs", options->plan.runs, "Runs of each level and with each disturber")
+  command.option("-r,--runs", options->plan.runs, "Runs of each level and with each disturber")
       .placeholder("N")
       .from_to(1, 1000)
       .with_default();
@@ -403,9 +404,7 @@ void add_validate(const Command& program) {
         return good ? std::string() : "'" + text + "' is not " + one_of(injected_class_names);
       })
       .with_default();
-  command.option("--seed", options->plan.seed, "Seed of order and injection; the same seed gives the same series")
-      .placeholder("N")
-      .with_default();
+  add_seed_option(command, options->plan.seed);
   command.flag("--anyway", options->anyway, "Continue on a machine that is too noisy; the result says so");
   add_recording_options(command, options->recording);
   command.notes(
@@ -413,8 +412,7 @@ void add_validate(const Command& program) {
       "interference with what Halcyon estimates from each run alone. Takes about 30 runs. 11 of them are quiet,\n"
       "and each other run is compared with the quiet runs before and after it.\n" +
       std::string(disturber_help) +
-      "Exit status: 0 all runs made; 2 bad usage or a failed run (the runs made until then are evaluated); 5 the\n"
-      "machine is too noisy to validate on.\n"
+      "Exit status: 4 the machine is too noisy to validate on.\n"
       "Examples:\n"
       "  halcyon validate -o validation -- mpirun -np 4 ./app input\n"
       "  halcyon validate -o validation --levels 1 --disturb memory:periodic --disturb disk:bursts -- \\\n"

@@ -159,15 +159,16 @@ bool is_over(const Watch& watch, const WatchOptions& options) {
                                      [](const JobView& job) { return job.state == JobState::ended; });
 }
 
-Status print_jobs(const Watch& watch, const std::string& json) {
-  return print_result(jobs_text(watch.views()), jobs_json(watch.views()), json);
+Status print_jobs(const Watch& watch, const WatchOptions& options) {
+  const std::string text = options.openmetrics == "-" ? jobs_openmetrics(watch.views()) : jobs_text(watch.views());
+  return print_result(text, jobs_json(watch.views()), options.json);
 }
 
 int watch_once(Watch& watch, const WatchOptions& options) {
   poll(nullptr, 0, static_cast<int>(1e3 * once_seconds));
   if (const Status looked = watch.look(); !looked) return fail(looked.failure().message);
   tell_all(watch);
-  const Status printed = print_jobs(watch, options.json);
+  const Status printed = print_jobs(watch, options);
   if (!printed) return fail(printed.failure().message);
   return watch.has_stopped_a_job() ? negative_answer : passed;
 }
@@ -279,7 +280,8 @@ std::optional<std::string> objection_to(const WatchOptions& options) {
     return "--stop-if ends jobs: name the JOB, or add --all if each of yours may be ended";
   }
   if (!options.json.empty() && !options.once) return "--json shows one snapshot: add --once";
-  return std::nullopt;
+  if (options.openmetrics == "-" && !options.once) return "--openmetrics - shows one snapshot: add --once";
+  return objection_to_places({{"--json", options.json}, {"--openmetrics", options.openmetrics}});
 }
 
 int publish(const WatchOptions& options) {
@@ -292,16 +294,16 @@ int publish(const WatchOptions& options) {
 int watch(const WatchOptions& options) {
   // What is wrong within an option comes before what is missing beside it.
   const Outcome<std::vector<Condition>> warn_if = conditions_of("--warn-if", options.warn_if);
-  if (!warn_if) return fail(warn_if.failure().message);
+  if (!warn_if) return misuse(warn_if.failure().message);
   const Outcome<std::vector<Condition>> stop_if = conditions_of("--stop-if", options.stop_if);
-  if (!stop_if) return fail(stop_if.failure().message);
-  if (const std::optional<std::string> objection = objection_to(options)) return fail(*objection);
+  if (!stop_if) return misuse(stop_if.failure().message);
+  if (const std::optional<std::string> objection = objection_to(options)) return misuse(*objection);
   if (!options.publish.empty()) return publish(options);
 
   give_way();
   const WhichJobs which{.job = options.job, .process = options.process};
   Watch watch(options.from.empty() ? WatchedJobs(which) : WatchedJobs(which, options.from), *warn_if, *stop_if,
-              options.openmetrics);
+              options.openmetrics == "-" ? "" : options.openmetrics);
   if (const Status looked = watch.look(); !looked) return fail(looked.failure().message);
   if (watch.views().empty() && !options.from.empty()) {
     // Where clocks differ, only a second look tells what is replaced.
@@ -312,7 +314,7 @@ int watch(const WatchOptions& options) {
     const std::vector<std::string> told = watch.take_told();
     for (const std::string& line : told) tell(line);
     // What cannot be read may be what was meant, if no job was named.
-    return told.empty() || names_a_job(options) ? no_such_job(options) : int{bad_usage_or_file};
+    return told.empty() || names_a_job(options) ? no_such_job(options) : int{not_done};
   }
   if (options.once) return watch_once(watch, options);
   if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) return watch_in_lines(watch, options);
@@ -343,12 +345,8 @@ void add_watch(const Command& program) {
   command.option("--from", options->from, "Show the jobs that --publish writes to DIR, with their ranks on all hosts")
       .placeholder("DIR");
   command.flag("--once", options->once, "Wait a second, print the state, and end");
-  command.option("--json", options->json, "With --once: write JSON to FILE, or with '-' to standard output")
-      .output_file_or_stdout();
-  command
-      .option("--openmetrics", options->openmetrics,
-              "Replace FILE at each look by the figures in OpenMetrics text, for node_exporter")
-      .output_file();
+  add_json_option(command, options->json);
+  add_openmetrics_option(command, options->openmetrics);
   command.option("--warn-if", options->warn_if, "Print one message when this has become true, see below")
       .placeholder("EXPR")
       .repeatable();
@@ -360,8 +358,10 @@ void add_watch(const Command& program) {
       "interference is that of the run so far, in percent; its whole 90 % interval must be beyond the value. rate is\n"
       "the progress now, in percent of the usual. standstill is the time since the last boundary, in seconds.\n"
       "Keys: q quits, arrows or j and k choose a job, s sorts, d changes the delay, h shows help. Without a terminal\n"
-      "it prints a line every 10 s. It ends with the job, or with the last one if none is named, but not with --all.\n"
-      "Exit status: 0 ended; 3 a job was ended by --stop-if; 2 no such job, or bad usage or file.\n"
+      "it prints a line every 10 s. --json, and --openmetrics to\n"
+      "standard output, need --once; --openmetrics FILE is replaced at each look, for node_exporter. It ends with the "
+      "job, or with the last one if none is named, but not with --all.\n"
+      "Exit status: 3 a job was ended by --stop-if.\n"
       "Examples:\n"
       "  halcyon watch\n"
       "  srun --overlap --ntasks-per-node=1 halcyon watch --publish live & halcyon watch --from live\n"

@@ -80,9 +80,9 @@ def open(file):
 
 def segments(file, method=None):
     """A pandas.DataFrame with one row per segment: what was recorded and how it was judged. It has the columns of
-    `halcyon export --csv`. Times are in seconds; NaN means not known or not judged."""
+    `halcyon export --csv -`. Times are in seconds; NaN means not known or not judged."""
     texts = {name: "category" for name in ("site", "last_rank_host", "source")}
-    with _started(["export", "--csv", file], method) as process:
+    with _started(["export", "--csv", "-", file], method) as process:
         try:
             frame = pandas.read_csv(process.stdout, index_col="segment", dtype=texts, keep_default_na=False,
                                     na_values=[""], float_precision="round_trip")

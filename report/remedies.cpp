@@ -7,7 +7,7 @@ namespace halcyon {
 namespace {
 
 // The first sentence of what to do without a verdict is for a line that has little room.
-constexpr std::array<WarningInfo, 23> infos{{
+constexpr std::array<WarningInfo, warning_codes.size()> infos{{
     {"boundary-disagreement", Severity::no_verdict,
      "Set --boundary-ranks. If the program splits its ranks into parts that synchronise separately, choose a number of "
      "ranks that only the whole program's synchronisation reaches."},
@@ -63,9 +63,13 @@ constexpr std::array<WarningInfo, 23> infos{{
      "Record with --counter auto, so that segments of different work get different groups."},
 }};
 
+// As many as there are codes, and none twice.
+static_assert(std::all_of(warning_codes.begin(), warning_codes.end(), [](std::string_view code) {
+  return std::count_if(infos.begin(), infos.end(), [code](const WarningInfo& info) { return info.code == code; }) == 1;
+}));
+
 }  // namespace
 
-// tests/documented_keys finds every code of analyzer/judge/warnings.cpp here.
 const WarningInfo& info_of_warning(std::string_view code) {
   return *std::find_if(infos.begin(), infos.end(), [code](const WarningInfo& info) { return info.code == code; });
 }

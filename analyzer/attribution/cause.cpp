@@ -13,6 +13,7 @@
 #include "analyzer/evidence/cpu_waits.hpp"
 #include "analyzer/evidence/witnessed.hpp"
 #include "analyzer/machine/background.hpp"
+#include "libprofile/system/listed_word.hpp"
 
 namespace halcyon {
 namespace {
@@ -73,6 +74,12 @@ constexpr std::array<CauseInfo, 19> infos{{
      "when it is free."},
     {"unclear", "Compare with a run on an idle host. See where the time went (halcyon compare)."},
 }};
+
+constexpr std::array<std::string_view, infos.size()> cause_codes = [] {
+  std::array<std::string_view, infos.size()> all{};
+  std::transform(infos.begin(), infos.end(), all.begin(), [](const CauseInfo& info) { return info.code; });
+  return all;
+}();
 
 // NaN is not known.
 double sum_of_known(const std::vector<double>& values) {
@@ -211,9 +218,9 @@ struct DisturbedRun {
   TimePattern pattern;
   std::string of_whom;
 
-  Cause cause(std::string_view code, const std::string& text) const {
+  Cause cause(ListedWord<cause_codes> code, const std::string& text) const {
     const auto info =
-        std::find_if(infos.begin(), infos.end(), [code](const CauseInfo& one) { return one.code == code; });
+        std::find_if(infos.begin(), infos.end(), [code](const CauseInfo& one) { return one.code == code.view(); });
     return Cause{info->code, text + ", " + in_words(pattern), info->action};
   }
 };
@@ -301,7 +308,7 @@ Cause cause_in_communication(const DisturbedRun& run) {
         "loses or delays messages)",
         most->host, most->own, most->all);
   }
-  return run.cause(is_one_host ? "communication" : "network", text);
+  return is_one_host ? run.cause("communication", text) : run.cause("network", text);
 }
 
 // A rank was slower than its peers all the time.

@@ -1,18 +1,29 @@
 // How two runs differ, if they did not do the same work.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/groups/grouping.hpp"
 #include "libprofile/format/profile.hpp"
+#include "libprofile/system/listed_word.hpp"
 
 namespace halcyon {
 
-/// The reason why two runs are not the same work, with the value in each.
+/// The reason why two runs are not the same work, with the value in each. The codes are stable, in kebab-case.
+inline constexpr std::array<std::string_view, 6> difference_codes{
+    {"no-boundaries", "other-ranks", "other-counter", "other-calls", "segments-dropped", "other-work"}};
+using DifferenceCode = ListedWord<difference_codes>;
+
 struct Difference {
-  std::string code;  // stable, in kebab-case
+  Difference(DifferenceCode its_code, std::string its_what, std::string its_a, std::string its_b)
+      : code(its_code.text()), what(std::move(its_what)), in_a(std::move(its_a)), in_b(std::move(its_b)) {}
+
+  std::string code;
   std::string what;
   std::string in_a;
   std::string in_b;

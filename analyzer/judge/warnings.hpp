@@ -1,20 +1,53 @@
-// Why a run has no verdict, and the warnings for its user. Each code is explained in docs/troubleshooting.md.
+// Why a run has no verdict, and the warnings for its user.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/statistics/interval.hpp"
 #include "libprofile/format/profile.hpp"
+#include "libprofile/system/listed_word.hpp"
 
 namespace halcyon {
 
 struct Analysis;
 
+/// The codes of warnings and of reasons for no verdict: stable, in kebab-case. report/remedies.cpp says what to do
+/// about each, and docs/troubleshooting.md explains it.
+inline constexpr std::array<std::string_view, 23> warning_codes{{"boundary-disagreement",
+                                                                 "no-boundaries",
+                                                                 "no-segments",
+                                                                 "low-coverage",
+                                                                 "too-few-segments",
+                                                                 "wide-interval",
+                                                                 "too-short",
+                                                                 "composed",
+                                                                 "incomplete-run",
+                                                                 "bypassed-calls",
+                                                                 "segments-dropped",
+                                                                 "boundary-rate",
+                                                                 "clock-resolution",
+                                                                 "partial-coverage",
+                                                                 "little-repeats",
+                                                                 "slow-changes",
+                                                                 "crowded-cores",
+                                                                 "perhaps-own",
+                                                                 "slower-than-known",
+                                                                 "slow-registers",
+                                                                 "slow-l2",
+                                                                 "slow-memory",
+                                                                 "no-counter"}};
+using WarningCode = ListedWord<warning_codes>;
+
 struct Warning {
-  std::string code;  // stable, in kebab-case
+  Warning(WarningCode its_code, std::string its_message) : code(its_code.text()), message(std::move(its_message)) {}
+
+  std::string code;
   std::string message;
 };
 

@@ -232,12 +232,6 @@ std::string_view name_of(LoadPick pick) {
   return names[static_cast<std::size_t>(pick)];
 }
 
-std::string_view name_of(SearchEnd end) {
-  constexpr std::array<std::string_view, 7> names{"reached",   "bracketed", "all-meet",     "none-meets",
-                                                  "wrong-way", "noise",     "too-many-runs"};
-  return names[static_cast<std::size_t>(end)];
-}
-
 SearchState state_of(const SearchRequest& request, std::span<const Trial> trials) {
   SearchState state{.tried = tried_loads(request, trials)};
   const std::vector<TriedLoad>& tried = state.tried;

@@ -78,7 +78,18 @@ enum class SearchEnd : std::uint8_t {
   noise,         // a load near the limit had the most trials, and it is still not known whether it meets the limit
   too_many_runs  // the answer is the best load so far
 };
-std::string_view name_of(SearchEnd end);
+constexpr std::string_view name_of(SearchEnd end) {
+  switch (end) {
+    case SearchEnd::reached: return "reached";
+    case SearchEnd::bracketed: return "bracketed";
+    case SearchEnd::all_meet: return "all-meet";
+    case SearchEnd::none_meets: return "none-meets";
+    case SearchEnd::wrong_way: return "wrong-way";
+    case SearchEnd::noise: return "noise";
+    case SearchEnd::too_many_runs: break;
+  }
+  return "too-many-runs";
+}
 
 struct SearchState {
   Aim aim = Aim::largest;

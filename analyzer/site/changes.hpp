@@ -21,6 +21,9 @@ enum class ChangeOf : std::uint8_t {
   machine,  // the others, too
   unclear,  // what others did at that time does not tell the one from the other
 };
+constexpr std::string_view name_of(ChangeOf of) {
+  return of == ChangeOf::code ? "code" : of == ChangeOf::machine ? "machine" : "unclear";
+}
 
 struct Change {
   ChangeOf of = ChangeOf::unclear;

@@ -82,12 +82,6 @@ Command Command::subcommand(const std::string& name, const std::string& descript
 
 void Command::needs_subcommand() const { app_->require_subcommand(1); }
 
-Command Command::alternatives(const std::string& name) const {
-  CLI::Option_group* const group = app_->add_option_group(name, "One of");
-  group->require_option(1);
-  return Command(*group, *commands_);
-}
-
 Option Command::option(const std::string& names, std::string& value, const std::string& description) const {
   return Option(*app_->add_option(names, value, description));
 }

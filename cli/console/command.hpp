@@ -69,8 +69,6 @@ class Command {
   Command subcommand(const std::string& name, const std::string& description) const;
   /// Requires one of the subcommands.
   void needs_subcommand() const;
-  /// A group of options of which exactly one must be given.
-  Command alternatives(const std::string& name) const;
 
   /// `names` is like "-o,--output", or in capitals for a positional argument. `value` must outlive the command line.
   Option option(const std::string& names, std::string& value, const std::string& description) const;

@@ -62,6 +62,7 @@ std::string columns_table(IsWanted is_wanted) {
 std::string columns_page() {
   return fmt::format(
       "# Every attribute and column of a profile\n\n"
+      "For those who read a profile themselves.\n\n"
       "The build writes this page from `libprofile/format/columns.hpp`; [profile.md](profile.md) explains the file.\n"
       "*Since* is the first schema version whose profiles all have the value; the newest version is {}.\n\n"
       "## Attributes of the run\n\n{}\n## Over segments\n\n{}\n## Over ranks\n\n{}\n## Tables that columns point "

@@ -75,20 +75,23 @@ DescribedNotes notes_from(const std::string& footer) {
   return notes;
 }
 
-// CLI11 represents a group of options as a subcommand without a name, with its own --help.
+// All commands end alike; `special`: what else there is of this one, or whose status it returns.
+std::vector<std::string> exit_statuses(const std::vector<std::string>& special) {
+  constexpr const char* without_result = "1 error, 2 bad usage";
+  std::string words;
+  for (const std::string& line : special) words += (words.empty() ? "" : " ") + line;
+  if (words.ends_with('.')) words.pop_back();
+  if (words.starts_with("that of")) return {words + "; if it has none: " + without_result + "."};
+  return {std::string("0 done, ") + without_result + (words.empty() ? "." : "; " + words + ".")};
+}
+
 void add_parts(const CLI::App& command, const Commands& commands, DescribedCommand& described) {
   for (const CLI::Option* option : command.get_options()) {
-    const bool is_help_of_group = command.get_name().empty() && option == command.get_help_ptr();
-    const bool is_hidden = option->get_group().empty();
-    if (is_help_of_group || is_hidden) continue;
+    if (option->get_group().empty()) continue;  // hidden
     (option->nonpositional() ? described.options : described.positionals).push_back(argument_from(*option));
   }
   for (const CLI::App* part : command.get_subcommands([](const CLI::App*) { return true; })) {
-    if (part->get_name().empty()) {
-      add_parts(*part, commands, described);
-    } else if (!part->get_group().empty()) {
-      described.subcommands.push_back(describe(*part, commands));
-    }
+    if (!part->get_group().empty()) described.subcommands.push_back(describe(*part, commands));
   }
 }
 
@@ -130,6 +133,7 @@ DescribedCommand describe(const CLI::App& command, const Commands& commands) {
                              .description = command.get_description(),
                              .notes = notes_from(command.get_footer()),
                              .program = commands.program_of(command.get_name())};
+  described.notes.exit_status = exit_statuses(described.notes.exit_status);
   add_parts(command, commands, described);
   return described;
 }

@@ -35,7 +35,7 @@ std::string last_line(const std::string& text) {
 Diagnosis diagnosis_of_one(const LaunchedProgram& program, const Launcher& launcher, const std::string& output) {
   const auto exec = program.words.begin() + static_cast<std::ptrdiff_t>(place_of_exec(program.words));
   Words words(program.words.begin() + static_cast<std::ptrdiff_t>(started_by(program.words).at), exec);
-  words.insert(words.end(), {*exec, "doctor", "--json", "--"});
+  words.insert(words.end(), {*exec, "doctor", "--json", "-", "--"});
   words.insert(words.end(), exec, program.words.end());
   Environment environment{{"HALCYON_OUTPUT", output}};
   if (!program.library_path.empty()) environment.emplace_back("LD_LIBRARY_PATH", program.library_path);

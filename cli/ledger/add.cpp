@@ -73,9 +73,9 @@ int add_files(const AddOptions& options,
 
 int add_to_ledger(const AddOptions& options) {
   if (options.database.empty() == options.spool.empty())
-    return fail("ledger add needs --database or --spool, and one of them");
+    return misuse("ledger add needs --database or --spool, and one of them");
   if (!options.spool.empty()) {
-    if (options.replace) return fail("--replace is for --database: what is in a spool is not in the ledger yet");
+    if (options.replace) return misuse("--replace is for --database: what is in a spool is not in the ledger yet");
     if (const std::string objection = objection_to_directory(options.spool); !objection.empty()) return fail(objection);
     return add_files(options, [&options](const ledger::SpooledRun& run) -> Outcome<ledger::Stored> {
       const Outcome<std::string> file = ledger::spool(run.record, options.spool);
@@ -116,12 +116,12 @@ int ingest_spool(const IngestOptions& options) {
     if (done->left > 0) said += fmt::format(", {} left", plural(done->left, "file"));
     const Status printed = print_text(said + "\n");
     if (!printed) return fail(printed.failure().message);
-    return done->refused + done->left > 0 ? int{negative_answer} : int{passed};
+    return done->refused + done->left > 0 ? int{not_done} : int{passed};
   });
 }
 
 int slim_ledger(const SlimOptions& options) {
-  if (options.keep.empty() && options.keep_slices.empty()) return fail("ledger slim needs --keep or --keep-slices");
+  if (options.keep.empty() && options.keep_slices.empty()) return misuse("ledger slim needs --keep or --keep-slices");
   const auto before = [now = nanoseconds_now()](const std::string& age) {
     return age.empty() ? std::int64_t{0}
                        : now - static_cast<std::int64_t>(*age_in(age)) * ledger::nanoseconds_of_a_second;
@@ -169,7 +169,6 @@ void add_ledger_add(const Command& ledger) {
   command.flag("--replace", options->replace, "Replace runs that are in the ledger with other contents");
   command.notes(
       "A run that is in the ledger already is not added again, whatever its profile is called.\n"
-      "Exit status: 0 added; 2 bad usage, database, or some file, while the others were added.\n"
       "Examples:\n"
       "  halcyon ledger add --database site.db --label v2.1 *.h5\n"
       "  halcyon ledger add --spool /shared/spool --project physics run.h5");
@@ -185,8 +184,7 @@ void add_ledger_ingest(const Command& ledger) {
       "A file is removed when its run is stored for good: after a kill or a full disk, the next call goes on. What is "
       "cut\n"
       "off, damaged, from a newer halcyon or no spool file is moved into DIR/refused, with a file that says why.\n"
-      "Exit status: 0 done; 2 bad usage or database, or the spool cannot be listed; 3 some files were refused or "
-      "left.\n"
+      "Exit status: 1, too, if some files were refused or left.\n"
       "Example: halcyon ledger ingest --database site.db /shared/spool");
   command.does([options] { return ingest_spool(*options); });
 }
@@ -205,7 +203,6 @@ void add_ledger_slim(const Command& ledger) {
       .check(objection_to_age);
   command.notes(
       "AGE is in days, weeks or years: 90d, 12w, 2y. PostgreSQL drops whole months where it can.\n"
-      "Exit status: 0 done, 2 bad usage or database.\n"
       "Example: halcyon ledger slim --database site.db --keep 5y --keep-slices 90d");
   command.does([options] { return slim_ledger(*options); });
 }

@@ -140,7 +140,6 @@ void add_ledger_collect(const Command& ledger) {
       "A run that the site records for its ledger (HALCYON_LEDGER) leaves its records in DIR/unfinished-UID until "
       "they\n"
       "are judged. This makes spool files of those that were killed, or whose profile could not be judged.\n"
-      "Exit status: 0 done; 2 bad usage, or something is damaged, while the others were taken.\n"
       "Examples:\n"
       "  halcyon ledger collect --job 4711 /shared/spool      in an epilog, as the user of the job\n"
       "  halcyon ledger collect /shared/spool                 from time to time");

@@ -75,7 +75,6 @@ void add_ledger(const Command& program) {
       "of\n"
       "SQLite on a disk of one host, or a database of PostgreSQL. Jobs never open it: each leaves a file in a spool\n"
       "directory, which may be on a shared file system, and one process takes these files into the ledger.\n"
-      "Exit status: 0 done, 2 bad usage, file or database.\n"
       "Examples:\n"
       "  halcyon ledger add --database site.db *.h5                  add profiles\n"
       "  halcyon ledger add --spool /shared/spool run.h5             the same by way of a spool, in a job\n"

@@ -89,7 +89,6 @@ void add_ledger_lost(const Command& ledger) {
       "runs add in quadrature. Runs without an estimate count in 'runs' and 'node hours' alone; those that were "
       "disturbed\n"
       "on purpose do not count. By host: what runs lost while ranks on that host held the others up.\n"
-      "Exit status: 0 done, 2 bad usage or database.\n"
       "Example: halcyon ledger lost --database site.db --by cause --since 30d");
   command.does([options] { return show_losses(*options); });
 }

@@ -137,7 +137,6 @@ void add_ledger_nodes(const Command& ledger) {
       "and what each host adds. A run is as slow as its slowest host. Of the hosts that are said to be slow, 5 % are\n"
       "expected not to be. Hosts that only one work used, always together, cannot be told from what it needs.\n"
       "The last line is for sbatch and srun.\n"
-      "Exit status: 0 done, 2 bad usage or database.\n"
       "Examples:\n"
       "  halcyon ledger nodes --database site.db\n"
       "  halcyon ledger nodes --database site.db --since 90d --json -");

@@ -118,7 +118,6 @@ void add_ledger_runs(const Command& ledger) {
   add_json_option(command, options->json);
   command.notes(
       "Runs of one work have the same command, ranks and number of hosts.\n"
-      "Exit status: 0 done, 2 bad usage or database.\n"
       "Examples:\n"
       "  halcyon ledger runs --database site.db lmp\n"
       "  halcyon ledger runs --database site.db 0123abcd --since 30d --json -");

@@ -41,7 +41,7 @@ ordered_json trend_json(const SiteWork& work, const WorkChanges& found) {
   ordered_json changes = ordered_json::array();
   for (const Change& change : found.changes) {
     changes.push_back(
-        {{"of", word_of(change.of)},
+        {{"of", name_of(change.of)},
          {"day", day_json(change.day)},
          {"day_interval", days_json(change.day_interval)},
          {"more_percent", change.percent},
@@ -138,7 +138,6 @@ void add_ledger_trend(const Command& ledger) {
       "the same hosts at that time tells the machine's changes from those of the code; with fewer than five, it is\n"
       "not told. Labels of runs (run --label), such as versions, are named where one came at that time.\n"
       "Changes of what it loses to others stand apart.\n"
-      "Exit status: 0 done, 2 bad usage or database, or no such work.\n"
       "Examples:\n"
       "  halcyon ledger trend --database site.db lmp\n"
       "  halcyon ledger trend --database site.db 0123abcd --since 1y --json -");

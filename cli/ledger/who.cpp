@@ -229,7 +229,6 @@ void add_ledger_who(const Command& ledger) {
       "recorded runs of the cluster demanded then. Of runs that nobody disturbed, at most 5 % accuse somebody. Runs\n"
       "whose demand is too much alike are named together. What comes at a fixed period, or was there all the time,\n"
       "accuses nobody, and so do jobs that were not recorded.\n"
-      "Exit status: 0 done, 2 bad usage, database or run.\n"
       "Example: halcyon ledger who --database site.db 4711");
   command.does([options] { return show_who(*options); });
 }

@@ -67,12 +67,6 @@ std::string objection_to_within(const std::string& text) {
                                                    : "'" + text + "' is not a percentage from 0.01% to below 100%";
 }
 
-std::string objection_to_confidence(const std::string& text) {
-  const std::optional<double> value = percent_in(text);
-  return value && *value >= 50.0 && *value <= 99.9 ? std::string()
-                                                   : "'" + text + "' is not a percentage from 50% to 99.9%";
-}
-
 std::string objection_to_most_time(const std::string& text) {
   return seconds_in(text) ? std::string() : "'" + text + "' is not a time such as 90s, 30min or 2h";
 }
@@ -82,7 +76,8 @@ std::string objection_to_warm_up(const std::string& text) {
 }
 
 std::string objection_to_fail_on(const std::string& text) {
-  return text == "slower" || text == "faster" ? std::string() : "'" + text + "' is not slower or faster";
+  return text == "unknown" || text == "slower" || text == "faster" ? std::string()
+                                                                   : "'" + text + "' is not unknown, slower or faster";
 }
 
 std::string objection_to_work(const std::string& text) {
@@ -118,7 +113,9 @@ Outcome<RepeatRequest> request_of(const RepeatOptions& options, const Words& lau
     request.programs.push_back(std::move(*other));
   }
   const bool is_comparison = request.programs.size() > 1;
-  if (!options.fail_on.empty() && !is_comparison) return Failure{"--fail-on needs --versus or --aa"};
+  if (!options.fail_on.empty() && options.fail_on != "unknown" && !is_comparison) {
+    return Failure{"--fail-on " + options.fail_on + " needs --versus or --aa"};
+  }
   if (!options.work.empty()) {
     if (is_comparison) return Failure{"--work cannot be combined with --versus or --aa"};
     request.work = *varied_work(options.work);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/console/common_options.hpp"
 #include "cli/launch/launchers.hpp"
 #include "cli/launch/rank_environment.hpp"
 #include "cli/launch/run_series.hpp"
@@ -37,7 +38,6 @@ struct RepeatOptions {
 };
 
 inline constexpr const char* default_within = "2%";
-inline constexpr const char* default_confidence = "95%";
 inline constexpr int most_runs_of_a_series = 100000;
 
 /// A program of the series: its command, and how it is launched.
@@ -66,7 +66,6 @@ std::optional<VariedWork> varied_work(const std::string& text);
 
 /// Why a text is no value of an option; empty if it is one.
 std::string objection_to_within(const std::string& text);
-std::string objection_to_confidence(const std::string& text);
 std::string objection_to_most_time(const std::string& text);
 std::string objection_to_warm_up(const std::string& text);
 std::string objection_to_fail_on(const std::string& text);

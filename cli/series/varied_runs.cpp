@@ -329,10 +329,7 @@ void add_varied_runs_options(const Command& command, VariedRunsOptions& options)
       .option("--resume", options.resumed,
               "Continue with the runs in this directory; varied values may be different now")
       .placeholder("DIR");
-  command
-      .option("--export-json", options.json,
-              "Write the result as JSON to FILE, or with '-' to standard output instead of text")
-      .output_file_or_stdout();
+  add_json_option(command, options.json);
   add_html_option(command, options.html);
   add_recording_options(command, options.recording);
   add_no_baseline_flag(command, options.no_baseline);

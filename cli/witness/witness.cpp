@@ -88,7 +88,7 @@ int wait_for_end(const Words& command, double seconds, SignalRelay& relay) {
 
 int witness(const WitnessOptions& options, const Words& command) {
   if (!command.empty() && !options.lasts.empty())
-    return fail("--for cannot be used with a command, which is watched until it ends");
+    return misuse("--for cannot be used with a command, which is watched until it ends");
   std::optional<Switches> switches;
   if (!options.takes_samples) {
     Outcome<Switches> opened = Switches::open();
@@ -127,7 +127,7 @@ void add_witness(const Command& program) {
       "That needs root, CAP_PERFMON, or kernel.perf_event_paranoid of 0 or less; no hardware counter. Without it, "
       "what\n"
       "ranks waited is divided among those who used the same CPUs between samples of /proc, which is rough.\n"
-      "Exit status: that of the command; without one 0; 2 bad usage.\n"
+      "Exit status: that of the command, or 0 without one.\n"
       "Examples:\n"
       "  halcyon witness -- mpirun -np 4 ./app\n"
       "  halcyon witness --for 60s --json who.json");

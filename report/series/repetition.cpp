@@ -48,6 +48,26 @@ VersusVerdict versus_verdict(const Repetition& series, Program other) {
   return are_contradicting ? VersusVerdict::contradiction : series.others[other - 1].versus.verdict;
 }
 
+namespace {
+
+// With fewer runs than the least, the interval may be narrow by chance.
+bool is_known(const Repetition& series, const MeanTime& mean) {
+  return !series.summary.contradiction && mean.interval_seconds && mean.runs >= series.rule.least_runs &&
+         *mean.half_width_percent() <= series.precision.within_percent;
+}
+
+}  // namespace
+
+bool is_known(const Repetition& series) {
+  if (series.work) return series.work->rate.has_value();
+  if (series.others.empty()) return is_known(series, series.summary.undisturbed);
+  for (Program other = 1; other < programs_of(series); ++other) {
+    const VersusVerdict verdict = versus_verdict(series, other);
+    if (verdict == VersusVerdict::unclear || verdict == VersusVerdict::contradiction) return false;
+  }
+  return true;
+}
+
 KnownSoFar known_so_far_of_comparisons(const Repetition& series) {
   std::vector<Versus> comparisons;
   for (const OtherProgram& other : series.others) comparisons.push_back(other.versus);

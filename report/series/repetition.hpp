@@ -82,6 +82,9 @@ KnownSoFar known_so_far_of_comparisons(const Repetition& series);
 /// All programs, the fastest first.
 std::vector<Place> ranking_of(const Repetition& series);
 
+/// Whether the series has the answer that it was asked for.
+bool is_known(const Repetition& series);
+
 /// The answer first, then the means and every run, in 80 columns.
 std::string repetition_text(const Repetition& series);
 

@@ -67,7 +67,7 @@ class BadInput(halcyon_test.Behaviour):
                 at = chance.randrange(chance.choice((4096, len(damaged))))
                 damaged[at] = chance.choice((0, 0x7f, 0xff, chance.randrange(256)))
             path.write_bytes(damaged)
-            finished = self.halcyon("info", "--json", path)
+            finished = self.halcyon("info", "--json", "-", path)
             outcomes.add(finished.status)
             if finished.status == 0:
                 self.assertEqual(finished.errors, "", finished)
@@ -129,8 +129,8 @@ class BadInput(halcyon_test.Behaviour):
         profile.write_bytes(b"\x89HDF\r\n\x1a\n")
         for option, commands in (("--html", ("run", "report", "regulate", "repeat", "search", "map")),
                                  ("--json", ("report", "compare", "watch")), ("--csv", ("report",)),
-                                 ("--export-json", ("repeat", "search", "map")), ("--export-csv", ("repeat",)),
-                                 ("--openmetrics", ("watch",)), ("--output", ("export", "baselines export"))):
+                                 ("--json", ("repeat", "search", "map")), ("--csv", ("repeat",)),
+                                 ("--openmetrics", ("watch",)), ("--output", ("baselines export",))):
             for command in commands:
                 with self.subTest(command=command, option=option):
                     for path, why in ((".", "it is a directory"), ("no/file", "no does not exist"),

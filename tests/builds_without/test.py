@@ -54,7 +54,7 @@ class Builds(halcyon_test.Behaviour):
         return finished
 
     def test_doctor_says_what_is_missing(self):
-        report = json.loads(self.run_command([self.command, "doctor", "--json"]).output)
+        report = json.loads(self.run_command([self.command, "doctor", "--json", "-"]).output)
         check_schema(report, "doctor")
         found = [finding for finding in report["findings"] if finding["subject"] == "build"]
         self.assertEqual([re.match(r"without (\w+): ", finding["finding"])[1] for finding in found], list(OPTIONAL))

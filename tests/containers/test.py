@@ -50,7 +50,7 @@ class Containers(halcyon_test.Behaviour):
 
     def diagnosis(self, *options, status=0, **changes):
         """What `doctor` finds in the container, by subject."""
-        finished = self.halcyon("doctor", "--json", "--", *self.launch(*options, **changes))
+        finished = self.halcyon("doctor", "--json", "-", "--", *self.launch(*options, **changes))
         self.assertEqual((finished.status, finished.errors), (status, ""), finished)
         report = json.loads(finished.output)
         check_schema(report, "doctor")
@@ -58,7 +58,7 @@ class Containers(halcyon_test.Behaviour):
 
     def check_foreseen(self, words, *options, subject="program", **changes):
         """Both `doctor` and, before the program, `run` say this."""
-        self.assertIn(words, self.diagnosis(*options, status=2, **changes)[subject]["finding"])
+        self.assertIn(words, self.diagnosis(*options, status=3, **changes)[subject]["finding"])
         finished = self.run_in(*options, **changes)
         self.assertTrue(finished.errors.startswith("halcyon: "), finished)
         self.assertIn(words, finished.errors.splitlines()[0])
@@ -122,11 +122,11 @@ class Containers(halcyon_test.Behaviour):
         finished = self.halcyon("doctor", "--", *self.launch("--chdir", "/", "--tmpfs", self.directory.parent,
                                                               "--remount-ro", self.directory.parent))
         self.assertIn(f"the directory {self.directory} is gone", finished.output)
-        self.assertEqual(finished.status, 2)
+        self.assertEqual(finished.status, 3)
 
     def test_the_mpi_in_the_container_is_not_the_launchers(self):
         other = BUILD / f"examples{OTHER_MPI.programs}" / "halo_c"
-        found = self.diagnosis(status=2, program=[other])
+        found = self.diagnosis(status=3, program=[other])
         self.assertIn("not the launcher's MPI", found["program"]["finding"])
 
     def test_without_exec_it_is_said_that_nothing_is_seen(self):
@@ -136,7 +136,7 @@ class Containers(halcyon_test.Behaviour):
         self.assertIn("halcyon exec", found["program"]["remedy"])
         hidden = ["--tmpfs", LIBRARY.parent]
         finished = self.run_in(*hidden, starter=[])
-        self.assertEqual(finished.status, 2, finished)
+        self.assertEqual(finished.status, 1, finished)
         for line in (finished.errors.splitlines()[0], finished.errors.splitlines()[-1]):
             self.assertIn("bwrap starts programs in a container", line)
 

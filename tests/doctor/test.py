@@ -17,7 +17,7 @@ class Doctor(halcyon_test.Behaviour):
     def findings(self, *launch, status=0, **environment):
         """What the command says of each subject. It must start nothing and print no error."""
         words = ["--", *launch] if launch else []
-        finished = self.halcyon("doctor", "--json", *words, **environment)
+        finished = self.halcyon("doctor", "--json", "-", *words, **environment)
         self.assertEqual((finished.status, finished.errors), (status, ""), finished)
         report = json.loads(finished.output)
         check_schema(report, "doctor")
@@ -51,11 +51,11 @@ class Doctor(halcyon_test.Behaviour):
 
     def test_a_program_of_another_mpi(self):
         program = BUILD / f"examples{OTHER_MPI.programs}" / "halo_c"
-        found = self.findings(*MPI.launch(2), program, status=2)
+        found = self.findings(*MPI.launch(2), program, status=3)
         self.assertIn("not the launcher's MPI", found["program"]["finding"])
 
     def test_a_static_program(self):
-        found = self.findings(*MPI.launch(2), BUILD / "tests" / "static_program", status=2)
+        found = self.findings(*MPI.launch(2), BUILD / "tests" / "static_program", status=3)
         self.assertIn("statically", found["program"]["finding"])
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give a file to another user")
@@ -64,16 +64,16 @@ class Doctor(halcyon_test.Behaviour):
         shutil.copy(EXAMPLES / "halo_c", program)
         os.chown(program, 65534, 65534)
         program.chmod(0o4755)
-        found = self.findings(*MPI.launch(2), program, status=2)
+        found = self.findings(*MPI.launch(2), program, status=3)
         self.assertIn(f"{program} runs with other rights than its user's (set-user-id", found["program"]["finding"])
 
     def test_a_static_program_behind_a_wrapper(self):
-        found = self.findings(*MPI.launch(2), "env", "A=1", BUILD / "tests" / "static_program", status=2)
+        found = self.findings(*MPI.launch(2), "env", "A=1", BUILD / "tests" / "static_program", status=3)
         self.assertIn("statically", found["program"]["finding"])
 
     def test_no_mpi_at_all(self):
         for launcher in ("mpirun", "srun"):
-            found = self.findings(launcher, "-np", "2", "./app", status=2, PATH=os.devnull)
+            found = self.findings(launcher, "-np", "2", "./app", status=3, PATH=os.devnull)
             self.assertIn(f"there is no program '{launcher}'", found["launcher"]["finding"])
             self.assertIn("Load the module", found["launcher"]["remedy"])
 
@@ -81,11 +81,11 @@ class Doctor(halcyon_test.Behaviour):
         directory = self.scratch_directory()
         (directory / "text").write_text("no program\n")
         for name, words in (("absent", "does not exist"), ("text", "cannot be executed")):
-            found = self.findings(*MPI.launch(2), directory / name, "sort", status=2)
+            found = self.findings(*MPI.launch(2), directory / name, "sort", status=3)
             self.assertIn(f"{directory / name} {words}", found["program"]["finding"])
 
     def test_a_compiled_program_without_mpi(self):
-        found = self.findings(*MPI.launch(2), "cat", status=2)
+        found = self.findings(*MPI.launch(2), "cat", status=3)
         self.assertIn("no MPI library, and is not seen to open one", found["program"]["finding"])
 
     def test_a_wrapper_whose_program_is_not_seen(self):
@@ -99,26 +99,26 @@ class Doctor(halcyon_test.Behaviour):
 
     def test_libraries_that_the_loader_does_not_find(self):
         program = BUILD / "tests" / "program_without_its_library"
-        found = self.findings(*MPI.launch(2), program, status=2)
+        found = self.findings(*MPI.launch(2), program, status=3)
         self.assertIn("libmpi.so.20, which the loader does not find", found["program"]["finding"])
 
     def test_a_library_that_the_ranks_find_by_the_path_that_the_launcher_gives_them(self):
         program = BUILD / "tests" / "program_without_its_library"
         path = BUILD / "tests" / "foreign" / "open_mpi_2"
         for options in MPI.ways_to_export("LD_LIBRARY_PATH", str(path)):
-            found = self.findings(*MPI.launch(2), *options, program, status=2)
+            found = self.findings(*MPI.launch(2), *options, program, status=3)
             self.assertIn(f"uses {path}/libmpi.so.20", found["program"]["finding"])
 
     def test_the_second_program_of_a_job_of_another_mpi(self):
         other = BUILD / f"examples{OTHER_MPI.programs}" / "halo_c"
-        found = self.findings(*MPI.launch(1), PROGRAM, ":", "-np", "1", other, status=2)
+        found = self.findings(*MPI.launch(1), PROGRAM, ":", "-np", "1", other, status=3)
         self.assertIn(f"{other} uses", found["program"]["finding"])
 
     def test_the_programs_that_a_file_lists(self):
         other = BUILD / f"examples{OTHER_MPI.programs}" / "halo_c"
         programs = self.scratch_directory() / "programs"
         programs.write_text(f"# two programs\n-np 1 {PROGRAM}\n-np 1 {other}\n")
-        found = self.findings(*MPI.launcher, MPI.option_of_program_file, programs, status=2)
+        found = self.findings(*MPI.launcher, MPI.option_of_program_file, programs, status=3)
         self.assertIn(f"{other} uses", found["program"]["finding"])
 
     def test_a_programs_own_option_that_is_called_like_the_launchers(self):
@@ -128,7 +128,7 @@ class Doctor(halcyon_test.Behaviour):
 
     def test_a_version_whose_handles_are_not_known(self):
         fake = BUILD / "tests" / "foreign" / ("open_mpi_2" if MPI.implementation == "Open MPI" else "mpich_13")
-        found = self.findings(*MPI.launch(1), fake / "program", status=2)
+        found = self.findings(*MPI.launch(1), fake / "program", status=3)
         self.assertIn("whose handles Halcyon does not know", found["program"]["finding"])
 
     def test_a_program_whose_name_begins_like_pythons_is_not_started(self):
@@ -138,9 +138,9 @@ class Doctor(halcyon_test.Behaviour):
         self.findings(*MPI.launch(2), script)
 
     def test_a_directory_that_is_gone(self):
-        finished = self.run_command(["sh", "-c", f"mkdir x && cd x && rmdir ../x && {BUILD}/bin/halcyon doctor --json"])
+        finished = self.run_command(["sh", "-c", f"mkdir x && cd x && rmdir ../x && {BUILD}/bin/halcyon doctor --json -"])
         files = json.loads(finished.output)["findings"][-1]
-        self.assertEqual((finished.status, files["state"]), (2, "problem"), finished)
+        self.assertEqual((finished.status, files["state"]), (3, "problem"), finished)
         self.assertIn("-o FILE", files["remedy"])
 
 

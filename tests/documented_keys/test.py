@@ -1,5 +1,5 @@
 """The documentation is complete: every key and column is in docs/json.md or docs/export.md, and in the JSON Schemas of
-docs/schema; every warning is under its code, and links between pages lead somewhere."""
+docs/schema; README is short and says what its pages say, and links between pages lead somewhere."""
 import csv
 import io
 import json
@@ -12,6 +12,7 @@ METHODS = ("compound", "paper")
 PROBES = ("registers", "l2", "memory_latency", "memory_bandwidth")
 LEAST_LINKS = 50
 TERMINAL = 80  # columns
+MOST_LINES_OF_README = 100
 
 
 def section(document, heading):
@@ -103,7 +104,7 @@ class DocumentedKeys(halcyon_test.Behaviour):
         self.assertEqual(set(totals), set(TOTALS))
         documented = {key.replace("TOTAL", total) for key in first_cells(text) for total in totals}
         self.check_schema_knows("info", documented)
-        self.check(documented, self.printed("info", "--json", "a.h5"))
+        self.check(documented, self.printed("info", "--json", "-", "a.h5"))
 
     def test_of_compare(self):
         documented = set(first_cells(section("json.md", "compare"))) - {"a", "b"}
@@ -142,7 +143,7 @@ class DocumentedKeys(halcyon_test.Behaviour):
                      "caveats[].code", "caveats[].value", "work.caveats"}
 
         def check(only, *words):
-            finished = self.halcyon("repeat", "--export-json", "-", *words)
+            finished = self.halcyon("repeat", "--json", "-", *words)
             self.assertEqual(finished.status, 0, finished)
             check_schema(json.loads(finished.output), "repeat")
             keys = {key for key in documented if key in only or key not in of_comparisons and
@@ -201,44 +202,16 @@ class DocumentedKeys(halcyon_test.Behaviour):
             elif not isinstance(value, (dict, list)):
                 columns.append(name)
         self.assertEqual(header("report", "--csv", "-", "a.h5"), columns)
-        self.assertEqual(header("export", "--csv", "a.h5"), first_cells(section("export.md", "--csv")))
+        self.assertEqual(header("export", "--csv", "-", "a.h5"), first_cells(section("export.md", "--csv")))
 
     def test_of_the_metrics(self):
-        finished = self.halcyon("export", "--openmetrics", "a.h5")
+        finished = self.halcyon("export", "--openmetrics", "-", "a.h5")
         self.assertEqual(finished.status, 0, finished)
         metrics = re.findall(r"^# TYPE (\S+)", finished.output, re.M)
         documented = first_cells(section("export.md", "--openmetrics"))
         only_sometimes = {"halcyon_warning", "halcyon_speed_ratio"}
         self.assertEqual(sorted({*metrics, *only_sometimes}), sorted(documented))
         # tests/unit/report holds every metric of the table of figures against the same page.
-
-    def test_every_warning_has_a_remedy_and_stands_in_troubleshooting_under_its_code(self):
-        given = set()
-        for source in (SOURCE / "analyzer").rglob("*.cpp"):
-            given |= set(re.findall(r'(?:warnings\.push_back\(\s*\{|NoVerdict\{\s*\{|reason = \{)\s*"([a-z0-9-]+)"', source.read_text()))
-        known = set(re.findall(r'\{"([a-z0-9-]+)", Severity::', (SOURCE / "report" / "remedies.cpp").read_text()))
-        warnings = (SOURCE / "docs" / "troubleshooting.md").read_text().split("\n## Likely causes\n")[0]
-        headings = set(re.findall(r"^### ([a-z0-9-]+)$", warnings, re.M))
-        self.assertIn("wide-interval", given)
-        self.assertEqual(given, known)
-        self.assertEqual(given, headings)
-
-    def test_every_cause_stands_in_troubleshooting_under_its_code(self):
-        source = (SOURCE / "analyzer" / "attribution" / "cause.cpp").read_text()
-        codes = re.findall(r'^    \{"([a-z-]+)",', source[source.index("infos{{"):], re.M)
-        self.assertIn("other-processes", codes)
-        causes = (SOURCE / "docs" / "troubleshooting.md").read_text().split("\n## Likely causes\n")[1].split("\n## ")[0]
-        self.assertEqual(re.findall(r"^### ([a-z-]+)$", causes, re.M), codes)
-        given = set(re.findall(r'run\.cause\(\s*(?:is_one_host \? )?"([a-z-]+)"', source))
-        self.assertIn("slower-computation", given)
-        self.assertLessEqual(given, set(codes))
-
-    def test_every_kind_of_other_work_stands_in_troubleshooting_under_its_code(self):
-        source = (SOURCE / "analyzer" / "compare" / "difference.cpp").read_text()
-        given = set(re.findall(r'(?:Difference|return )\{"([a-z-]+)"', source))
-        self.assertIn("other-work", given)
-        headings = re.findall(r"^### ([a-z-]+)$", (SOURCE / "docs" / "troubleshooting.md").read_text(), re.M)
-        self.assertLessEqual(given, set(headings))
 
     def test_help_prints_what_troubleshooting_says_of_each_code(self):
         codes = re.findall(r"^### ([a-z0-9-]+)$", (SOURCE / "docs" / "troubleshooting.md").read_text(), re.M)
@@ -251,6 +224,37 @@ class DocumentedKeys(halcyon_test.Behaviour):
             self.assertNotRegex(finished.output, r"`|\]\(|\*\*")
         self.assertIn("at least five times", self.halcyon("help", "low-coverage").output)
         self.assertIn("Did you mean: low-coverage?", self.halcyon("help", "low-covrage").errors)
+
+    def test_each_page_says_for_whom_it_is(self):
+        for page in (SOURCE / "docs").glob("*.md"):
+            title, empty, first = page.read_text().split("\n")[:3]
+            self.assertEqual((title[:2], empty, first[:4]), ("# ", "", "For "), page)
+
+    def test_readme_is_short_and_names_every_command(self):
+        readme = (SOURCE / "README.md").read_text()
+        self.assertLessEqual(readme.count("\n"), MOST_LINES_OF_README)
+        listed = self.halcyon("--help").output.partition("Commands:\n")[2].partition("\n\n")[0]
+        names = re.findall(r"^  ([a-z]+) ", listed, re.M)
+        self.assertIn("run", names)
+        self.assertEqual([name for name in names if f"| `halcyon {name}`" not in readme and
+                          f", `halcyon {name}`" not in readme], [])
+
+    def test_readme_has_no_number_that_its_page_does_not_print(self):
+        readme = re.sub(r"^\|.*\n", "", (SOURCE / "README.md").read_text(), flags=re.M)
+        story = readme.split("\n\n", 2)[1]  # the example of the first sentence
+        checked = 0
+        transcript = re.search(r"^\$ .*?(?=^```)", readme, re.M | re.S)[0]
+        shown = " ".join((SOURCE / "docs" / "tutorial.md").read_text().replace("\\\n", " ").split())
+        self.assertIn(" ".join(transcript.replace("\\\n", " ").split()), shown)
+        for part in re.split(r"\n\n|\n(?=- )", re.sub(r"^```.*?^```$", "", readme, flags=re.M | re.S)):
+            pages = re.findall(r"\((docs/[\w-]+\.md)", part)
+            said = " ".join((SOURCE / page).read_text() for page in pages)
+            for number in re.findall(r"(?<![\w.])\d+\.\d+|(?<![\w.])\d{2,}(?![\w.])", re.sub(r"\]\([^)]*\)|`[^`]*`", "", part)):
+                if part == story or part.startswith("- **"):  # the limits of the verdicts are in the code
+                    continue
+                checked += 1
+                self.assertRegex(said, rf"(?<![\d.]){re.escape(number)}(?![\d])", part)
+        self.assertGreater(checked, 5)
 
     def test_every_link_of_a_page_leads_to_a_file_and_to_a_heading_in_it(self):
         def without_code(text):

@@ -169,7 +169,7 @@ class OnAnEmulatedMachine:
     def test_segments_are_grouped_as_the_source_says(self):
         for name, turns in (("counted", TURNS_OF_STEPS), ("beside", TURNS_OF_STEPS), ("thread", TURNS_OF_STEPS),
                             ("twice", TURNS_WITH_SECOND_PARTS)):
-            table = self.halcyon("export", "--csv", self.results / f"{name}.h5")
+            table = self.halcyon("export", "--csv", "-", self.results / f"{name}.h5")
             rows = list(csv.DictReader(table.output.splitlines()))
             pairs = {(of_segment, row["group"]) for of_segment, row in list(zip(turns, rows))[1:]}
             kinds = len(set(turns))

@@ -28,9 +28,9 @@ class Exports(halcyon_test.Behaviour):
         self.record_disturbed()
         self.profile = Profile(self.directory / "run.h5")
 
-    def export(self, *words):
+    def export(self, form, *words):
         """The bytes that `halcyon export` writes to standard output."""
-        finished = subprocess.run([HALCYON, "export", *words], cwd=self.directory, capture_output=True, check=False)
+        finished = subprocess.run([HALCYON, "export", form, "-", *words], cwd=self.directory, capture_output=True, check=False)
         self.assertEqual((finished.returncode, finished.stderr), (0, b""), finished)
         return finished.stdout
 
@@ -316,7 +316,7 @@ class Exports(halcyon_test.Behaviour):
 
     def test_the_output_file_holds_what_standard_output_would(self):
         for form in ("--csv", "--perfetto", "--openmetrics"):
-            self.assertEqual(self.export(form, "run.h5", "-o", "out"), b"")
+            self.assertEqual(self.halcyon("export", form, "out", "run.h5").output, "")
             self.assertEqual((self.directory / "out").read_bytes(), self.export(form, "run.h5"))
 
     def test_memory_does_not_grow_with_what_is_written(self):
@@ -324,7 +324,7 @@ class Exports(halcyon_test.Behaviour):
         peak = {}
         for form in ("--openmetrics", "--csv", "--perfetto"):
             with open(self.directory / form, "wb") as out, \
-                    subprocess.Popen([HALCYON, "export", form, "large.h5"], stdout=out, cwd=self.directory) as process:
+                    subprocess.Popen([HALCYON, "export", form, "-", "large.h5"], stdout=out, cwd=self.directory) as process:
                 _, status, usage = os.wait4(process.pid, 0)
                 process.returncode = os.waitstatus_to_exitcode(status)
             self.assertEqual(process.returncode, 0)
@@ -332,30 +332,34 @@ class Exports(halcyon_test.Behaviour):
         self.assertLess(max(peak.values()) - peak["--openmetrics"], MOST_KEPT, peak)
         self.assertLess((self.directory / "--perfetto").stat().st_size, BYTES_OF_A_SEGMENT * MANY)
 
-    def test_exactly_one_format_must_be_named(self):
-        self.check_refused(self.halcyon("export", "run.h5"), "--perfetto", "--openmetrics", "--csv")
-        self.check_refused(self.halcyon("export", "--csv", "--perfetto", "run.h5"),
-                           "--perfetto", "--openmetrics", "--csv")
+    def test_a_format_must_be_named_and_several_go_to_several_places(self):
+        self.check_refused(self.halcyon("export", "run.h5"), "--perfetto", "--openmetrics", "--csv", status=2)
+        self.check_refused(self.halcyon("export", "--csv", "-", "--perfetto", "-", "run.h5"), "--perfetto", "--csv",
+                           "standard output", status=2)
+        finished = self.halcyon("export", "--csv", "run.csv", "--openmetrics", "-", "run.h5")
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        self.assertTrue(finished.output.endswith("# EOF\n"), finished)
+        self.assertEqual((self.directory / "run.csv").read_bytes(), self.export("--csv", "run.h5"))
 
     def test_a_profile_is_not_overwritten_and_what_cannot_be_written_is_said(self):
         before = (self.directory / "run.h5").read_bytes()
-        self.check_refused(self.halcyon("export", "--csv", "run.h5", "-o", "run.h5"), "run.h5", "profile")
+        self.check_refused(self.halcyon("export", "--csv", "run.h5", "run.h5"), "run.h5", "profile")
         self.assertEqual((self.directory / "run.h5").read_bytes(), before)
-        self.check_refused(self.halcyon("export", "--csv", "run.h5", "-o", "/dev/full"), "/dev/full", "No space left")
-        self.check_refused(self.halcyon("export", "--csv", "run.h5", "-o", "no/such/directory"), "no/such/directory")
-        self.check_refused(self.halcyon("export", "--csv", "nothing.h5"), "nothing.h5")
+        self.check_refused(self.halcyon("export", "--csv", "/dev/full", "run.h5"), "/dev/full", "No space left")
+        self.check_refused(self.halcyon("export", "--csv", "no/such/directory", "run.h5"), "no/such/directory")
+        self.check_refused(self.halcyon("export", "--csv", "-", "nothing.h5"), "nothing.h5")
 
     def test_what_cannot_be_written_whole_leaves_the_file_that_was_there(self):
         old = self.directory / "old.csv"
         old.write_text("what was there\n")
         (self.directory / "link.csv").symlink_to("old.csv")
-        limited = self.run_command(["sh", "-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" export --csv run.h5 -o link.csv",
+        limited = self.run_command(["sh", "-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" export --csv link.csv run.h5",
                                     HALCYON])
         self.check_refused(limited, "link.csv", "File too large")
         self.assertEqual(old.read_text(), "what was there\n")
         self.assertEqual([*self.directory.glob("*.tmp")], [])
         old.chmod(0o640)
-        self.assertEqual(self.halcyon("export", "--csv", "run.h5", "-o", "link.csv").status, 0)
+        self.assertEqual(self.halcyon("export", "--csv", "link.csv", "run.h5").status, 0)
         self.assertEqual((old.read_text().count("\n") > 1, oct(old.stat().st_mode & 0o777)), (True, "0o640"))
         self.assertTrue((self.directory / "link.csv").is_symlink())
 

@@ -68,7 +68,7 @@ class FindsTheLimit(Searches):
         self.assertEqual(result["beyond"]["load"], 7)
 
     def test_the_keys_of_the_result_are_stable(self):
-        result, finished = self.found("rate < 5", *READ, "--export-json", "result.json", "--html", "page.html",
+        result, finished = self.found("rate < 5", *READ, "--json", "result.json", "--html", "page.html",
                                       vary="N=1..3")
         self.assertEqual(json.loads((self.directory / "result.json").read_text()), result, finished)
         self.assertEqual(list(result), SEARCH_KEYS)
@@ -119,13 +119,13 @@ class FindsTheLimit(Searches):
         self.assertIn("--find least", finished.output)
 
     def test_a_run_that_fails_ends_the_search_or_does_not_meet_the_limit_where_that_is_wanted(self):
-        result, finished = self.found("rate < 1e6", *READ, vary="N=8..64", status=2)
+        result, finished = self.found("rate < 1e6", *READ, vary="N=8..64", status=1)
         self.assertEqual(result["stopped_because"], "ended-early", finished)
         for words in ("N-16_run-1 ended with status 7", str(self.directory / "out" / "N-16_run-1.log")):
             self.assertIn(words, result["ended_early"])
         self.assertEqual(result["answer"]["load"], 8)
         finished = self.halcyon("search", "--resume", "out", "--vary", "N=8..64", "--limit", "rate < 1e6", *READ,
-                                "--count-failed", "--export-json", "-", "--", *LAUNCH, STEPS, "{N}")
+                                "--count-failed", "--json", "-", "--", *LAUNCH, STEPS, "{N}")
         self.assertEqual(finished.status, 0, finished)
         result = json.loads(finished.output)
         self.assertEqual((result["answer"]["load"], result["beyond"]["load"]),
@@ -210,7 +210,7 @@ class FindsTheLimit(Searches):
         self.assertFalse((self.directory / "out").exists())
 
     def test_a_number_that_the_program_does_not_print_is_told(self):
-        result, finished = self.found("rate < 9", "--read", "speed: ([0-9]+)", status=2)
+        result, finished = self.found("rate < 9", "--read", "speed: ([0-9]+)", status=1)
         self.assertIn("no line of", result["ended_early"], finished)
         self.assertIn("N-1_run-1.log", result["ended_early"])
 
@@ -251,7 +251,7 @@ class GoesOn(Searches):
         result, finished = self.found("rate < 5", *READ, "--accuracy", "99%", vary="N=1.0..2.5")
         self.assertTrue(any(load["load"] % 1 for load in result["loads"]), finished)
         finished = self.halcyon("search", "--resume", "out", "--vary", "N=1..3", "--limit", "rate < 5", *READ,
-                                "--accuracy", "99%", "--export-json", "-", "--", *LAUNCH, STEPS, "{N}")
+                                "--accuracy", "99%", "--json", "-", "--", *LAUNCH, STEPS, "{N}")
         self.assertEqual(finished.status, 0, finished)
         result = json.loads(finished.output)
         self.assertEqual(result["answer"]["load"], 2, finished)
@@ -264,7 +264,7 @@ class GoesOn(Searches):
         words = ["--vary", "N=1..10", "--limit", "rate < 50", *READ, "--accuracy", "99%", "--",
                  *LAUNCH, "/bin/sh", program, "{N}"]
         finished = self.halcyon("search", "-o", "out", *words)
-        self.assertEqual(finished.status, 2, finished)
+        self.assertEqual(finished.status, 1, finished)
         self.assertIn("matches --read", " ".join(finished.output.split()))
         (self.directory / "count").unlink()
         program.write_text(f"exec {STEPS} $1\n")
@@ -303,7 +303,7 @@ class GoesOn(Searches):
         finished = self.halcyon("map", "-o", "out", "--points", "2", *words)
         self.assertEqual(finished.status, 0, finished)
         self.assertIn("no surface yet", finished.output)
-        finished = self.halcyon("map", "--resume", "out", "--points", "3", "--export-json", "-", *words)
+        finished = self.halcyon("map", "--resume", "out", "--points", "3", "--json", "-", *words)
         self.assertEqual(finished.status, 0, finished)
         result = json.loads(finished.output)
         self.assertEqual([point["measured"] for point in result["points"]], [1, 4, 9])

@@ -98,7 +98,7 @@ class InstallsAnywhere(halcyon_test.Behaviour):
         shutil.copytree(self.prefix, self.directory / "copy")
         next((self.directory / "copy").rglob(LIBRARY.name)).unlink()
         finished = self.run_command(["copy/bin/halcyon", "run", "--", *MPI.launch(2), *PROGRAM])
-        self.assertEqual(finished.status, 2, finished)
+        self.assertEqual(finished.status, 1, finished)
         self.assertRegex(finished.errors,
                          rf"^halcyon: cannot find {LIBRARY.name} in {self.directory}/copy/")
 
@@ -114,7 +114,7 @@ class InstallsAnywhere(halcyon_test.Behaviour):
                     finished = self.run_command([command, *words, *PROGRAM])
                     self.check_refused(finished, f"{place}/", LIBRARY.name, "blank", "Install Halcyon in another place")
                 finished = self.run_command([command, "doctor", "--", *MPI.launch(2), *PROGRAM])
-                self.assertEqual(finished.status, 2, finished)
+                self.assertEqual(finished.status, 3, finished)
                 self.assertIn(f"cannot preload {place}/", finished.output)
                 # What needs no library in a rank works there.
                 self.check(self.run_command([self.prefix / "bin/halcyon", "run", "-o", "run.h5", "--", *MPI.launch(2),

@@ -216,7 +216,7 @@ class LiveRecord(halcyon_test.Behaviour):
         self.assertGreaterEqual(sum(profile.columns["gap_before"]), 0.999 * suspended)
         self.assertLess(sum(profile.columns["duration"]), profile.attributes["run_time_seconds"] * 1.001)
         self.assertLess(min(profile.columns["rank_off_cpu"]), suspended)
-        info = json.loads(self.halcyon("info", "--json", self.profile).output)
+        info = json.loads(self.halcyon("info", "--json", "-", self.profile).output)
         self.assertEqual((info["suspensions"], info["suspended_seconds"]), (suspensions, suspended))
         words = ("once" if suspensions == 1 else f"{suspensions} times") + " by `halcyon regulate`"
         self.assertIn(words, self.halcyon("info", self.profile).output)

@@ -25,7 +25,7 @@ class PapiEvent(halcyon_test.Behaviour):
 
     def test_segments_are_grouped_as_the_source_says(self):
         self.record(2, [PROGRAM], HALCYON_COUNTER=EVENT)
-        table = self.halcyon("export", "--csv", self.directory / "run.h5").output
+        table = self.halcyon("export", "--csv", "-", self.directory / "run.h5").output
         groups = {(work_of(int(row["segment"])), row["group"]) for row in csv.DictReader(table.splitlines())}
         works = {work for work, _ in groups}
         self.assertEqual((len(works), len(groups), len({group for _, group in groups})), (6, 6, 6), groups)

@@ -30,7 +30,7 @@ class PythonReader(halcyon_test.Behaviour):
         self.file = str(self.record_disturbed())
 
     def info(self):
-        return json.loads(self.halcyon("info", "--json", self.file).output)
+        return json.loads(self.halcyon("info", "--json", "-", self.file).output)
 
     # Agreement
 
@@ -89,7 +89,7 @@ class PythonReader(halcyon_test.Behaviour):
             self.assertEqual(first, info["totals_per_rank"][0][name], name)
             self.assertTrue(pandas.isna(second), name)
         for form in ("--csv", "--perfetto", "--openmetrics"):
-            finished = self.halcyon("export", form, "-o", "exported", self.file)
+            finished = self.halcyon("export", form, "exported", self.file)
             self.assertEqual((finished.status, finished.errors), (0, ""), finished)
         self.assertIn("1 left nothing", self.halcyon("info", self.file).output)
 

@@ -49,7 +49,7 @@ class ReadsOlderProfiles(halcyon_test.Behaviour):
             self.assertEqual(known, read, path)
 
     def test_every_schema_version_has_a_profile(self):
-        newest = int(self.halcyon("info", "--json", self.newest()).output.split('"schema_version":')[1].split(",")[0])
+        newest = int(self.halcyon("info", "--json", "-", self.newest()).output.split('"schema_version":')[1].split(",")[0])
         versions = {int(profile.name.split("-")[1].split(".")[0]) for profile in PROFILES}
         self.assertEqual(versions, set(range(1, newest + 1)))
 
@@ -86,7 +86,7 @@ class ReadsOlderProfiles(halcyon_test.Behaviour):
             file.attrs["schema_version"] = known + 1
         for command in ("report", "info"):
             finished = self.halcyon(command, profile)
-            self.assertEqual((finished.status, finished.output), (2, ""), finished)
+            self.assertEqual((finished.status, finished.output), (1, ""), finished)
             self.assertRegex(finished.errors, rf"version {known + 1}; this halcyon reads up to {known}\b.*use a newer halcyon")
 
 

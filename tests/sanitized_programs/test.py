@@ -76,10 +76,10 @@ class SanitizedPrograms(halcyon_test.Behaviour):
 
     def test_doctor_says_what_is_preloaded_first_and_where_it_cannot_be(self):
         sanitized = program("address")
-        for status, launch in ((0, [sanitized]), (2, ["env", sanitized]),
-                               (2, [sanitized, ":", "-np", "1", EXAMPLES / "halo_c"]),
+        for status, launch in ((0, [sanitized]), (3, ["env", sanitized]),
+                               (3, [sanitized, ":", "-np", "1", EXAMPLES / "halo_c"]),
                                (0, [*MPI.exported("LD_PRELOAD", runtime(sanitized)), "env", sanitized])):
-            finished = self.halcyon("doctor", "--json", "--", *MPI.launch(1), *launch)
+            finished = self.halcyon("doctor", "--json", "-", "--", *MPI.launch(1), *launch)
             self.assertEqual(finished.status, status, finished)
             found = {finding["subject"]: finding for finding in json.loads(finished.output)["findings"]}["program"]
             if launch == [sanitized]:

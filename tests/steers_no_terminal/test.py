@@ -25,7 +25,7 @@ sys.path.append(str(SOURCE / "tests" / "exports"))
 from perfetto_trace import slices_of  # noqa: E402
 
 PROGRAM = PROGRAMS / "dies"
-BAD_INPUT = 2
+ERRORS = (1, 2, 3)  # of files, of what was typed, and of what doctor finds
 # C0, DEL and C1; ends of lines; directions of writing; what markup and tables need; letters; bytes that are not UTF-8.
 STEERS = ('\n\r\t\a\b\x1b[2J\x1b]0;owned\x07\x1b[5m\x7f\x9b31m\x85\u202e\u2066\u2069\u200f\u2028</script><b>"\'&\\{}%s,'
           'é漢').encode() + b"\x9b2J\xff\xc3"
@@ -237,9 +237,9 @@ class SteersNoTerminal(halcyon_test.Behaviour):
         self.run_hostile("report", "--html", "page.html", everything[0])
         tags = [Tags((self.directory / page).read_text()).tags for page in ("plain.html", "page.html")]
         self.assertEqual(tags[0].count("script"), tags[1].count("script"))  # one of the runs may have a warning more
-        self.run_hostile("report", self.place, statuses=[BAD_INPUT])
-        self.run_hostile("report", self.place / "none", everything[0], statuses=[BAD_INPUT])
-        self.run_hostile("report", "--method", os.fsdecode(STEERS), everything[0], statuses=[BAD_INPUT])
+        self.run_hostile("report", self.place, statuses=ERRORS)
+        self.run_hostile("report", self.place / "none", everything[0], statuses=ERRORS)
+        self.run_hostile("report", "--method", os.fsdecode(STEERS), everything[0], statuses=ERRORS)
 
     def test_report_on_a_terminal(self):
         path, _ = self.profile()
@@ -252,7 +252,7 @@ class SteersNoTerminal(halcyon_test.Behaviour):
     def test_info(self):
         for path, hostile in self.profiles():
             self.assertIn(LETTERS, self.run_hostile("info", path))
-            document = self.check_json(self.run_hostile("info", "--json", path), hostile)
+            document = self.check_json(self.run_hostile("info", "--json", "-", path), hostile)
             for name in ("command", "mpi", "counter", "clock", "start_time", "exit_state", "boundary"):
                 self.assertEqual(document[name], decoded(hostile.texts[name]))
 
@@ -270,13 +270,13 @@ class SteersNoTerminal(halcyon_test.Behaviour):
         self.run_hostile("compose", "-o", composed, path, again)
         self.run_hostile("info", composed)
         self.run_hostile("report", composed)
-        self.run_hostile("compose", "-o", composed, path, again, statuses=[BAD_INPUT])
+        self.run_hostile("compose", "-o", composed, path, again, statuses=ERRORS)
 
     def test_export(self):
         for path, hostile in self.profiles():
-            self.run_hostile("export", "--csv", path)
-            self.check_metrics(self.run_hostile("export", "--openmetrics", path))
-            self.run_hostile("export", "--perfetto", "-o", "trace", path)
+            self.run_hostile("export", "--csv", "-", path)
+            self.check_metrics(self.run_hostile("export", "--openmetrics", "-", path))
+            self.run_hostile("export", "--perfetto", "trace", path)
             for one in slices_of((self.directory / "trace").read_bytes()):
                 texts = [one.track.name, one.track.process, one.name, *map(str, one.arguments.values())]
                 self.assertEqual(steering("".join(texts)), [], texts)
@@ -290,7 +290,7 @@ class SteersNoTerminal(halcyon_test.Behaviour):
             longest = max(len(line) for line in text.splitlines())
             self.assertLess(len(text), (len(hostile.texts) + 40) * LINES_OF_A_LONG_TEXT * 80)
             self.assertLess(longest, LINES_OF_A_LONG_TEXT * 80)
-        self.check_json(self.run_hostile("info", "--json", path), hostile)
+        self.check_json(self.run_hostile("info", "--json", "-", path), hostile)
 
     def test_baselines(self):
         # Without a counter, its groups do not depend on the machine, and so it becomes known on a busy one, too.
@@ -310,16 +310,16 @@ class SteersNoTerminal(halcyon_test.Behaviour):
         self.run_hostile("baselines", "export", "-o", self.place / "again.json")
         self.check_json((self.place / "again.json").read_text())
         file.write_text(json.dumps({**known, "kind": decoded(STEERS)}))
-        self.run_hostile("baselines", "import", file, statuses=[BAD_INPUT])
+        self.run_hostile("baselines", "import", file, statuses=ERRORS)
         for command in ("show", "forget"):
-            self.run_hostile("baselines", command, os.fsdecode(STEERS), statuses=[BAD_INPUT])
+            self.run_hostile("baselines", command, os.fsdecode(STEERS), statuses=ERRORS)
         next(Path(self.state).rglob("*-0")).with_name(os.fsdecode(STEERS.replace(b"/", b""))).write_text("{}")
         self.run_hostile("baselines", "list")
 
     def test_ledger(self):
         for path, _ in self.profiles():
-            self.run_hostile("ledger", "add", "--database", self.place / "site.db", path, statuses=[0, BAD_INPUT])
-            self.run_hostile("ledger", "add", "--spool", self.place, path, statuses=[0, BAD_INPUT])
+            self.run_hostile("ledger", "add", "--database", self.place / "site.db", path, statuses=(0, *ERRORS))
+            self.run_hostile("ledger", "add", "--spool", self.place, path, statuses=(0, *ERRORS))
         for words in (["runs"], ["lost", "--by", "user"], ["lost", "--by", "host"], ["lost", "--by", "program"]):
             self.run_hostile("ledger", *words, "--database", self.place / "site.db")
             self.check_json(self.run_hostile("ledger", *words, "--database", self.place / "site.db", "--json", "-"))
@@ -327,9 +327,9 @@ class SteersNoTerminal(halcyon_test.Behaviour):
         unfinished.mkdir()
         for number, (path, _) in enumerate(self.profiles()):
             shutil.copy(path, unfinished / f"{number}.h5")
-        self.run_hostile("ledger", "collect", "--idle", "0", self.place, statuses=[0, BAD_INPUT])
+        self.run_hostile("ledger", "collect", "--idle", "0", self.place, statuses=(0, *ERRORS))
         self.run_hostile("ledger", "ingest", "--database", self.place / "site.db", self.place, statuses=[0, 3])
-        self.run_hostile("ledger", "runs", "--database", self.place / "none.db", statuses=[BAD_INPUT])
+        self.run_hostile("ledger", "runs", "--database", self.place / "none.db", statuses=ERRORS)
 
     def test_recover(self):
         program = self.place / "dies"
@@ -342,8 +342,8 @@ class SteersNoTerminal(halcyon_test.Behaviour):
         self.run_hostile("recover", parts)
         self.run_hostile("info", run)
         self.run_hostile("report", run)
-        self.run_hostile("recover", parts, statuses=[BAD_INPUT])
-        self.run_hostile("recover", self.place, statuses=[BAD_INPUT])
+        self.run_hostile("recover", parts, statuses=ERRORS)
+        self.run_hostile("recover", self.place, statuses=ERRORS)
 
     # Running jobs
 
@@ -368,12 +368,12 @@ class SteersNoTerminal(halcyon_test.Behaviour):
         document = None
         while not document or document[0]["progress_rate"] is None:
             self.assertLess(time.monotonic(), end, document)
-            text = self.run_hostile("watch", "--pid", str(job.pid), "--once", "--json", "-", statuses=[0, BAD_INPUT])
+            text = self.run_hostile("watch", "--pid", str(job.pid), "--once", "--json", "-", statuses=(0, *ERRORS))
             document = self.check_json(text) if text.startswith("[") else None
         self.assertIn(LETTERS, self.run_hostile("watch", "--pid", str(job.pid), "--once", "--openmetrics", "metrics"))
         self.check_metrics((self.directory / "metrics").read_bytes())
-        self.run_hostile("watch", os.fsdecode(STEERS), "--once", statuses=[BAD_INPUT])
-        self.run_hostile("watch", "--once", "--warn-if", os.fsdecode(STEERS), statuses=[BAD_INPUT])
+        self.run_hostile("watch", os.fsdecode(STEERS), "--once", statuses=ERRORS)
+        self.run_hostile("watch", "--once", "--warn-if", os.fsdecode(STEERS), statuses=ERRORS)
 
         terminal = Terminal([HALCYON, "watch", "--pid", job.pid], self.own_environment(TERM="xterm"), self.directory)
         self.addCleanup(terminal.end)
@@ -390,9 +390,9 @@ class SteersNoTerminal(halcyon_test.Behaviour):
         self.addCleanup(publisher.kill)
         while not list(published.glob("*.live")):
             self.assertLess(time.monotonic(), end)
-        self.run_hostile("watch", "--from", published, "--once", statuses=[0, BAD_INPUT])
+        self.run_hostile("watch", "--from", published, "--once", statuses=(0, *ERRORS))
         self.stop.touch()
-        lines = self.run_hostile("watch", "--pid", str(job.pid), statuses=[0, BAD_INPUT])
+        lines = self.run_hostile("watch", "--pid", str(job.pid), statuses=(0, *ERRORS))
         self.assertIn("halcyon: ", lines)
         publisher.wait()
         self.check_text(publisher.stderr.read(), "publisher")
@@ -412,32 +412,32 @@ class SteersNoTerminal(halcyon_test.Behaviour):
                          *self.launch(program, 2000, "finalize"))
         self.check_page(self.place / "page.html")
         self.run_hostile("run", *self.launch(), statuses=range(1, 256), launcher_speaks=True)
-        self.run_hostile("run", "--", os.fsdecode(STEERS), statuses=[BAD_INPUT])
-        self.run_hostile("run", "-o", self.place / "none" / "run.h5", *self.launch("true"), statuses=[BAD_INPUT])
-        self.run_hostile("run", "--inject", os.fsdecode(STEERS), *self.launch("true"), statuses=[BAD_INPUT])
+        self.run_hostile("run", "--", os.fsdecode(STEERS), statuses=ERRORS)
+        self.run_hostile("run", "-o", self.place / "none" / "run.h5", *self.launch("true"), statuses=ERRORS)
+        self.run_hostile("run", "--inject", os.fsdecode(STEERS), *self.launch("true"), statuses=ERRORS)
 
     def test_exec(self):
-        self.run_hostile("exec", "--", self.place / "none", statuses=[BAD_INPUT])
-        self.run_hostile("exec", "--counter", os.fsdecode(STEERS), "--", "true", statuses=[BAD_INPUT])
+        self.run_hostile("exec", "--", self.place / "none", statuses=ERRORS)
+        self.run_hostile("exec", "--counter", os.fsdecode(STEERS), "--", "true", statuses=ERRORS)
 
     def test_regulate(self):
-        self.run_hostile("regulate", "--target", os.fsdecode(STEERS), *self.launch("true"), statuses=[BAD_INPUT])
+        self.run_hostile("regulate", "--target", os.fsdecode(STEERS), *self.launch("true"), statuses=ERRORS)
         self.run_hostile("regulate", *self.launch(), statuses=range(1, 256), launcher_speaks=True)
 
     def test_doctor(self):
-        self.run_hostile("doctor", *self.launch(), statuses=[BAD_INPUT])
-        self.check_json(self.run_hostile("doctor", "--json", *self.launch(), statuses=[BAD_INPUT]))
+        self.run_hostile("doctor", *self.launch(), statuses=ERRORS)
+        self.check_json(self.run_hostile("doctor", "--json", "-", *self.launch(), statuses=ERRORS))
 
     def test_disturb(self):
-        self.run_hostile("disturb", os.fsdecode(STEERS), statuses=[BAD_INPUT])
+        self.run_hostile("disturb", os.fsdecode(STEERS), statuses=ERRORS)
 
     def test_witness(self):
-        self.run_hostile("witness", "--for", os.fsdecode(STEERS), statuses=[BAD_INPUT])
+        self.run_hostile("witness", "--for", os.fsdecode(STEERS), statuses=ERRORS)
 
     def test_help(self):
-        self.run_hostile("help", os.fsdecode(STEERS), statuses=[BAD_INPUT])
-        self.run_hostile(os.fsdecode(STEERS), statuses=[BAD_INPUT])
-        self.run_hostile("report", "--" + os.fsdecode(STEERS), statuses=[BAD_INPUT])
+        self.run_hostile("help", os.fsdecode(STEERS), statuses=ERRORS)
+        self.run_hostile(os.fsdecode(STEERS), statuses=ERRORS)
+        self.run_hostile("report", "--" + os.fsdecode(STEERS), statuses=ERRORS)
 
     # Series
 
@@ -457,7 +457,7 @@ class SteersNoTerminal(halcyon_test.Behaviour):
             made = path.rename(self.directory / "made.h5")
             make_hostile(made, Hostile(), but=("disagreement", "exit_state"))
             made.rename(path)
-        files = ["--export-json", self.place / "result.json", "--export-csv", self.place / "runs.csv", "--html",
+        files = ["--json", self.place / "result.json", "--csv", self.place / "runs.csv", "--html",
                  self.place / "page.html"]
         self.run_hostile("repeat", "-r", "2", *files, "--resume", series)
         self.check_json((self.place / "result.json").read_text())
@@ -466,11 +466,11 @@ class SteersNoTerminal(halcyon_test.Behaviour):
         for run in manifest["runs"]:  # a run may have any name
             run["name"] = FORMULA.decode() + decoded(STEERS.replace(b"/", b"")) + run["name"]
         (series / "series.json").write_text(json.dumps(manifest))
-        self.run_hostile("repeat", "-r", "2", *files, "--resume", series, statuses=[0, BAD_INPUT])
+        self.run_hostile("repeat", "-r", "2", *files, "--resume", series, statuses=(0, *ERRORS))
         self.check_json((self.place / "result.json").read_text())
         self.check_text((self.place / "runs.csv").read_bytes(), "runs.csv")
         self.make_hostile_series(series)
-        self.run_hostile("repeat", "-r", "2", "--resume", series, statuses=[BAD_INPUT])
+        self.run_hostile("repeat", "-r", "2", "--resume", series, statuses=ERRORS)
 
     def check_failing_series(self, *words):
         """The command with a program that fails, then once more with a hostile list of runs."""
@@ -478,17 +478,17 @@ class SteersNoTerminal(halcyon_test.Behaviour):
         self.run_hostile(*words, "-o", series, *self.launch("false", "{N}", os.fsdecode(STEERS)),
                          statuses=range(1, 256))
         self.make_hostile_series(series)
-        self.run_hostile(*words, "--resume", series, *self.launch("false", "{N}"), statuses=[BAD_INPUT])
-        self.run_hostile(*words, "-o", series, *self.launch("false", "{N}"), statuses=[BAD_INPUT])
+        self.run_hostile(*words, "--resume", series, *self.launch("false", "{N}"), statuses=ERRORS)
+        self.run_hostile(*words, "-o", series, *self.launch("false", "{N}"), statuses=ERRORS)
 
     def test_search(self):
         self.check_failing_series("search", "--vary", "N=1..2", "--limit", "time < 1 s")
         self.run_hostile("search", "--vary", os.fsdecode(STEERS), "--limit", os.fsdecode(STEERS), *self.launch("false"),
-                         statuses=[BAD_INPUT])
+                         statuses=ERRORS)
 
     def test_map(self):
         self.check_failing_series("map", "--vary", "N=1,2,3")
-        self.run_hostile("map", "--vary", os.fsdecode(STEERS), *self.launch("false"), statuses=[BAD_INPUT])
+        self.run_hostile("map", "--vary", os.fsdecode(STEERS), *self.launch("false"), statuses=ERRORS)
 
     def test_validate(self):
         series = self.place / "validation"
@@ -496,7 +496,7 @@ class SteersNoTerminal(halcyon_test.Behaviour):
         self.make_hostile_series(series)
         self.run_hostile("validate", "-o", series, *self.launch(), statuses=range(1, 256))
         self.run_hostile("validate", "-o", self.place / "other", "--disturber", os.fsdecode(STEERS), *self.launch(),
-                         statuses=[BAD_INPUT])
+                         statuses=ERRORS)
 
 
 if __name__ == "__main__":

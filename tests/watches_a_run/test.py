@@ -18,7 +18,7 @@ RANKS = 2
 BEGIN_SCREEN, END_SCREEN = "\x1b[?1049h", "\x1b[?1049l"
 NODES = ("node0", "node1")
 PUBLISHED_AT, RECORD = 16, 32  # in a PublicationHeader
-BAD_INPUT, STOPPED = 2, 3  # exit statuses
+NO_JOB, STOPPED = 1, 3  # exit statuses
 SAME_VIEW = "what is shown does not depend on the MPI library"
 
 
@@ -73,7 +73,7 @@ class WatchesARun(halcyon_test.Behaviour):
     def look(self, process):
         """The job of the process, or None."""
         looked = self.halcyon("watch", "--pid", process.pid, "--once", "--json", "-")
-        if looked.status == BAD_INPUT:
+        if looked.status == NO_JOB:
             self.assertIn("no ranks with a live record", looked.errors)
             return None
         self.assertEqual((looked.status, looked.errors), (0, ""), looked)

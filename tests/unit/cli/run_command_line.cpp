@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/console/output.hpp"
 #include "libprofile/format/profile_writer.hpp"
 #include "tests/unit/synthetic_profile.hpp"
 #include "tests/unit/temporary_directory.hpp"
@@ -17,12 +18,12 @@ namespace {
 using namespace halcyon::cli;
 
 // The error of `halcyon WORDS`.
-std::string said_to(std::vector<std::string> words) {
+std::string said_to(std::vector<std::string> words, int status = bad_usage) {
   words.insert(words.begin(), "halcyon");
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   ::testing::internal::CaptureStderr();
-  EXPECT_EQ(run_command_line(static_cast<int>(arguments.size()), arguments.data()), 2);
+  EXPECT_EQ(run_command_line(static_cast<int>(arguments.size()), arguments.data()), status);
   return ::testing::internal::GetCapturedStderr();
 }
 
@@ -79,15 +80,16 @@ TEST(CommandLine, OfADamagedProfileIsToldHowToGetAWholeOne) {
   const std::string told = "halcyon: " + file.string() +
                            " is damaged: HDF5 cannot open it (truncated?); copy it again, or make it anew from its "
                            "parts (halcyon recover)\n";
-  for (const std::string command : {"report", "info", "recover"}) EXPECT_EQ(said_to({command, file.string()}), told);
+  for (const std::string command : {"report", "info", "recover"})
+    EXPECT_EQ(said_to({command, file.string()}, not_done), told);
 }
 
 TEST(CommandLine, OfAWholeProfileInPlaceOfPartsIsToldThatThereIsNothingToRecover) {
   const halcyon::testing::TemporaryDirectory directory;
   const std::string file = (directory.path() / "whole.h5").string();
   ASSERT_TRUE(halcyon::write_profile(halcyon::testing::uniform_profile(100, 1.0), file));
-  EXPECT_EQ(said_to({"recover", file}), "halcyon: " + file + " is a finished profile: nothing to recover\n");
-  EXPECT_EQ(said_to({"recover", file + ".parts"}),
+  EXPECT_EQ(said_to({"recover", file}, not_done), "halcyon: " + file + " is a finished profile: nothing to recover\n");
+  EXPECT_EQ(said_to({"recover", file + ".parts"}, not_done),
             "halcyon: " + file + ".parts is not there any more: " + file + " is the profile of these parts\n");
 }
 
