@@ -14,9 +14,9 @@ namespace {
 namespace fs = std::filesystem;
 
 // What a kernel would say of rank 7 with the threads 7 and 8, and of four CPUs.
-class CoresOfARank : public testing::Test {
+class CoresOfARank : public ::testing::Test {
  protected:
-  CoresOfARank() : proc_(fs::path(testing::TempDir()) / fmt::format("proc-{}", getpid())) {
+  CoresOfARank() : proc_(fs::path(::testing::TempDir()) / fmt::format("proc-{}", getpid())) {
     for (const int thread : {7, 8}) {
       fs::create_directories(task(thread));
       thread_says(thread, 0.0, 0.0);
