@@ -2,7 +2,7 @@
 """Which changes of the code no unit test sees: a table of kinds, and the changes that survived, on standard output.
 
 usage: bench/mutants.py [--count N] [--seed N] [--minutes N] [--build DIR] [--tests DIR] [--log FILE] [--again]
-                        [--at FILE:LINE] [DIR...]
+                        [--at FILE:LINE]... [--near] [DIR...]
 
 Changes one thing at a time in the sources of DIR (analyzer and libprofile/merge): an operator, a constant, a condition,
 a value returned, a statement. The changed source is compiled beside the tree, which stays as it is, and linked in front
@@ -15,7 +15,7 @@ tests; --build has the libraries, source by source, so that what changes is seen
   ninja -C build/separate halcyon_recover halcyon_analyzer halcyon_series halcyon_site halcyon_online
 
 Each outcome is a line of JSON in --log, and not found again; --again judges those that survived there anew, after tests
-were added. --at changes everything on one line. What survives is either equivalent, a matter of cost only, or a missing
+were added. --at changes everything on one line; --near runs only the tests of the source's directory. What survives is either equivalent, a matter of cost only, or a missing
 test: a person must look. Never passes or fails.
 """
 import argparse
@@ -175,30 +175,30 @@ class Build:
         except subprocess.TimeoutExpired:
             return None
 
-    def baseline(self, file):
-        """CPU seconds of the tests as they are, by pattern; each must pass."""
-        program, directory = self.program(file), str(Path(file).parent)
-        if (program, directory) not in self.baselines:
-            names = {name for test in (SOURCE / "tests" / "unit" / directory).glob("*.cpp")
-                     for name in re.findall(r"^TEST(?:_F|_P)?\((\w+),", test.read_text(), re.M)}
-            near = ":".join(f"*{name}.*" for name in sorted(names))
-            patterns, seconds = ([f"{near}-{SLOW}"] if near else []) + [f"*-{SLOW}:{near}"], {}
-            for pattern in patterns:
-                before = resource.getrusage(resource.RUSAGE_CHILDREN)
-                finished = self.run(self.of_tests / "bin" / program, pattern, 600)
-                after = resource.getrusage(resource.RUSAGE_CHILDREN)
-                if finished is None or finished.returncode != 0:
-                    raise SystemExit(f"{program} fails as it is: {finished and finished.stdout}")
-                seconds[pattern] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            self.baselines[program, directory] = seconds
-        return self.baselines[program, directory]
+    def patterns(self, file):
+        """Of the tests in the file's directory, and of all others of the program."""
+        names = {name for test in (SOURCE / "tests" / "unit" / file).parent.glob("*.cpp")
+                 for name in re.findall(r"^TEST(?:_F|_P)?\((\w+),", test.read_text(), re.M)}
+        near = ":".join(f"*{name}.*" for name in sorted(names))
+        return [f"{near}-{SLOW}", f"*-{SLOW}:{near}"] if near else [f"*-{SLOW}"]
 
-    def outcome(self, mutant, text):
+    def baseline(self, program, pattern):
+        """CPU seconds of the tests as they are; each must pass."""
+        if (program, pattern) not in self.baselines:
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            finished = self.run(self.of_tests / "bin" / program, pattern, 600)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            if finished is None or finished.returncode != 0:
+                raise SystemExit(f"{program} fails as it is: {finished and finished.stdout}")
+            self.baselines[program, pattern] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return self.baselines[program, pattern]
+
+    def outcome(self, mutant, text, near):
         tests = self.make(mutant.file, text[:mutant.begin] + mutant.new + text[mutant.end:])
         if tests is None:
             return "not compiled", ""
-        for pattern, seconds in self.baseline(mutant.file).items():
-            finished = self.run(tests, pattern, 2.0 * seconds + 2.0)
+        for pattern in self.patterns(mutant.file)[:1 if near else None]:
+            finished = self.run(tests, pattern, 2.0 * self.baseline(tests.name, pattern) + 2.0)
             if finished is None or finished.returncode < 0 and "FAILED" not in finished.stdout:
                 return "killed", "takes too long" if finished is None else f"signal {-finished.returncode}"
             if finished.returncode != 0:
@@ -217,7 +217,8 @@ def main():
     arguments.add_argument("--tests", type=Path, default=SOURCE / "build" / "release")
     arguments.add_argument("--log", type=Path, default=SOURCE / "build" / "mutants.jsonl")
     arguments.add_argument("--again", action="store_true")
-    arguments.add_argument("--at")
+    arguments.add_argument("--at", action="append")
+    arguments.add_argument("--near", action="store_true")
     chosen = arguments.parse_args()
 
     texts = {str(path.relative_to(SOURCE)): path.read_text() for directory in chosen.directories
@@ -227,8 +228,7 @@ def main():
     if chosen.log.exists():
         known = {entry["key"]: entry for entry in map(json.loads, chosen.log.read_text().splitlines())}
     if chosen.at:
-        file, line = chosen.at.rsplit(":", 1)
-        sample = [mutant for mutant in every if mutant.file == file and mutant.line(texts[file]) == int(line)]
+        sample = [mutant for mutant in every if f"{mutant.file}:{mutant.line(texts[mutant.file])}" in chosen.at]
     elif chosen.again:
         sample = [mutant for mutant in every
                   if known.get(mutant.key(texts[mutant.file]), {}).get("outcome") == "survived"]
@@ -243,7 +243,7 @@ def main():
             if key not in known or chosen.again or chosen.at:
                 if time.monotonic() > end:
                     continue
-                outcome, by = build.outcome(mutant, texts[mutant.file])
+                outcome, by = build.outcome(mutant, texts[mutant.file], chosen.near)
                 known[key] = {"key": key, "kind": mutant.kind, "outcome": outcome, "by": by}
                 print(json.dumps(known[key]), file=log, flush=True)
             judged[key] = known[key] | {"line": mutant.line(texts[mutant.file])}
