@@ -2,7 +2,7 @@
 """Which changes of the code no unit test sees: a table of kinds, and the changes that survived, on standard output.
 
 usage: bench/mutants.py [--count N] [--seed N] [--minutes N] [--build DIR] [--tests DIR] [--log FILE] [--again]
-                        [--at FILE:LINE] [DIR...]
+                        [--at FILE:LINE]... [--near] [DIR...]
 
 Changes one thing at a time in the sources of DIR (analyzer and libprofile/merge): an operator, a constant, a condition,
 a value returned, a statement. The changed source is compiled beside the tree, which stays as it is, and linked in front
@@ -15,8 +15,8 @@ tests; --build has the libraries, source by source, so that what changes is seen
   ninja -C build/separate halcyon_recover halcyon_analyzer halcyon_series halcyon_site halcyon_online
 
 Each outcome is a line of JSON in --log, and not found again; --again judges those that survived there anew, after tests
-were added. --at changes everything on one line. What survives is either equivalent, a matter of cost only, or a missing
-test: a person must look. Never passes or fails.
+were added. --at changes everything on one line; --near runs only the tests of the source's directory. What survives is
+equivalent, a matter of cost, or a missing test: a person must look. Never passes or fails.
 """
 import argparse
 import json
@@ -35,11 +35,8 @@ SOURCE = Path(__file__).resolve().parent.parent
 MOST_MEMORY = 32 << 30  # bytes of address space: some tests start hundreds of threads
 SLOW = "*4096Ranks"  # a test that costs more than all others of its program
 NUMBER = r"(?<![\w.])(?:0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:e-?\d+)?)(?=[FU]?[^\w.'])"
-SWAPPED = {"comparison": {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="},
-           "direction": {"<": ">", ">": "<", "<=": ">=", ">=": "<="},
-           "arithmetic": {"+": "-", "-": "+", "*": "/", "/": "*", "+=": "-=", "-=": "+=", "*=": "/=", "/=": "*=",
-                          "%": "*"},
-           "logic": {"&&": "||", "||": "&&"}}
+SWAPPED = {"comparison": "< <=  <= <  > >=  >= >  == !=  != ==", "direction": "< >  > <  <= >=  >= <=",
+           "arithmetic": "+ -  - +  * /  / *  += -=  -= +=  *= /=  /= *=  % *", "logic": "&& ||  || &&"}
 WORDS = {"std::min": "std::max", "std::max": "std::min", "true": "false", "false": "true", "low": "high", "high": "low"}
 
 
@@ -53,7 +50,6 @@ class Mutant:
 
     def line(self, text):
         return text.count("\n", 0, self.begin) + 1
-
     def key(self, text):  # the same in later runs, though lines above may have moved
         start, stop = text.rfind("\n", 0, self.begin) + 1, text.find("\n", self.end)
         return f"{self.file}: {text[start:self.begin]}[{text[self.begin:self.end]} -> {self.new}]{text[self.end:stop]}"
@@ -68,37 +64,34 @@ def code_of(text):
 
 def closing(code, at):
     """Behind the bracket that closes the one at this place."""
-    depth = 0
-    for i in range(at, len(code)):
-        depth += (code[i] in "([{") - (code[i] in ")]}")
-        if depth == 0:
-            return i + 1
-    return at
+    depth = 1
+    while depth > 0:
+        at += 1
+        depth += (code[at] in "([{") - (code[at] in ")]}")
+    return at + 1
 
 
 def mutants_of(file):
     text = (SOURCE / file).read_text()
     code = code_of(text)
     found = []
-
     def add(begin, end, new, kind):
         found.append(Mutant(file, begin, end, new, kind))
 
-    for kind, swaps in SWAPPED.items():
+    for kind, words in SWAPPED.items():
+        swaps = dict(zip(words.split()[::2], words.split()[1::2]))
         for match in re.finditer(r"(?<=[\w)\]}] )(\+=|-=|\*=|/=|<=|>=|==|!=|&&|\|\||[-+*/%<>])(?= [-!\w(*{])", code):
             if match[1] in swaps:
-                add(match.start(), match.end(), swaps[match[1]], kind)
+                add(*match.span(), swaps[match[1]], kind)
     for match in re.finditer(NUMBER, code):
         whole = re.fullmatch(r"\d+|0x.*", match[0])
-        add(match.start(), match.end(), f"({match[0]} + 1)" if whole else "1.0" if float(match[0]) == 0.0 else
-            f"({match[0]} * 1.5)", "constant")
+        add(*match.span(), f"({match[0]} + 1)" if whole or float(match[0]) == 0.0 else f"({match[0]} * 1.5)", "constant")
     for match in re.finditer(r"\b(if|while) \(", code):
         end = closing(code, match.end() - 1)
         if ";" in code[match.end():end] or re.match(r"\s*(const )?[\w:<>*&]+ \w+ = ", code[match.end():end]):
             continue  # it declares something
-        add(match.end(), end - 1, "false", "condition")
-        if match[1] == "if":
-            add(match.end(), end - 1, "true", "condition")
+        for always in ("false", "true")[:1 + (match[1] == "if")]:
+            add(match.end(), end - 1, always, "condition")
     for match in re.finditer(r"(?<= )\? (?=[^;])", code):
         add(match.start(), match.start() + 1, "&& false ?", "condition")
     for match in re.finditer(r"\breturn ([^;]+);", code):
@@ -108,12 +101,12 @@ def mutants_of(file):
     for match in re.finditer(r"(?<=[;{})\n] )(?=\S)((?:--|\+\+)?[\w.\->:*]+(?:\[[^;]*\])?(?:\([^;]*\)| [-+*/|&]?= [^;]*|\+\+|--)?);"
                              r"|\b(?:continue|break);", code):
         if not match[0].startswith("return") and re.search(r"[(=]|\+\+|--|continue|break", match[0]):
-            add(match.start(), match.end(), ";", "statement")
+            add(*match.span(), ";", "statement")
     for match in re.finditer(r"(?<=[ (])!(?=[\w(])", code):
-        add(match.start(), match.end(), "", "negation")
+        add(*match.span(), "", "condition")
     for word, other in WORDS.items():
         for match in re.finditer(rf"(?<![\w:]){re.escape(word)}(?![\w:])", code):
-            add(match.start(), match.end(), other, "word")
+            add(*match.span(), other, "word")
     return found
 
 
@@ -167,7 +160,6 @@ class Build:
         def limit():
             resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
             resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-
         try:
             return subprocess.run([tests, f"--gtest_filter={pattern}", "--gtest_fail_fast", "--gtest_brief=1"],
                                   cwd=self.scratch, preexec_fn=limit, capture_output=True, text=True, errors="replace",
@@ -175,32 +167,32 @@ class Build:
         except subprocess.TimeoutExpired:
             return None
 
-    def baseline(self, file):
-        """CPU seconds of the tests as they are, by pattern; each must pass."""
-        program, directory = self.program(file), str(Path(file).parent)
-        if (program, directory) not in self.baselines:
-            names = {name for test in (SOURCE / "tests" / "unit" / directory).glob("*.cpp")
-                     for name in re.findall(r"^TEST(?:_F|_P)?\((\w+),", test.read_text(), re.M)}
-            near = ":".join(f"*{name}.*" for name in sorted(names))
-            patterns, seconds = ([f"{near}-{SLOW}"] if near else []) + [f"*-{SLOW}:{near}"], {}
-            for pattern in patterns:
-                before = resource.getrusage(resource.RUSAGE_CHILDREN)
-                finished = self.run(self.of_tests / "bin" / program, pattern, 600)
-                after = resource.getrusage(resource.RUSAGE_CHILDREN)
-                if finished is None or finished.returncode != 0:
-                    raise SystemExit(f"{program} fails as it is: {finished and finished.stdout}")
-                seconds[pattern] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            self.baselines[program, directory] = seconds
-        return self.baselines[program, directory]
+    def patterns(self, file):
+        """Of the tests in the file's directory, and of all others of the program."""
+        names = {name for test in (SOURCE / "tests" / "unit" / file).parent.glob("*.cpp")
+                 for name in re.findall(r"^TEST(?:_F|_P)?\((\w+),", test.read_text(), re.M)}
+        near = ":".join(f"*{name}.*" for name in sorted(names))
+        return [f"{near}-{SLOW}", f"*-{SLOW}:{near}"] if near else [f"*-{SLOW}"]
 
-    def outcome(self, mutant, text):
+    def baseline(self, program, pattern):
+        """CPU seconds of the tests as they are; each must pass."""
+        if (program, pattern) not in self.baselines:
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            finished = self.run(self.of_tests / "bin" / program, pattern, 600)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            if finished is None or finished.returncode != 0:
+                raise SystemExit(f"{program} fails as it is: {finished and finished.stdout}")
+            self.baselines[program, pattern] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return self.baselines[program, pattern]
+
+    def outcome(self, mutant, text, near):
         tests = self.make(mutant.file, text[:mutant.begin] + mutant.new + text[mutant.end:])
         if tests is None:
             return "not compiled", ""
-        for pattern, seconds in self.baseline(mutant.file).items():
-            finished = self.run(tests, pattern, 2.0 * seconds + 2.0)
-            if finished is None or finished.returncode < 0 and "FAILED" not in finished.stdout:
-                return "killed", "takes too long" if finished is None else f"signal {-finished.returncode}"
+        for pattern in self.patterns(mutant.file)[:1 if near else None]:
+            finished = self.run(tests, pattern, 2.0 * self.baseline(tests.name, pattern) + 2.0)
+            if finished is None:
+                return "killed", "takes too long"
             if finished.returncode != 0:
                 failed = re.findall(r"\[  FAILED  \] (\S+)", finished.stdout)
                 return "killed", failed[0] if failed else f"status {finished.returncode}"
@@ -210,28 +202,24 @@ class Build:
 def main():
     arguments = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
     arguments.add_argument("directories", nargs="*", default=["analyzer", "libprofile/merge"])
-    arguments.add_argument("--count", type=int, default=300)
-    arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument("--minutes", type=float, default=1e9)
-    arguments.add_argument("--build", type=Path, default=SOURCE / "build" / "separate")
-    arguments.add_argument("--tests", type=Path, default=SOURCE / "build" / "release")
-    arguments.add_argument("--log", type=Path, default=SOURCE / "build" / "mutants.jsonl")
-    arguments.add_argument("--again", action="store_true")
-    arguments.add_argument("--at")
+    for name, default in (("count", 300), ("seed", 1), ("minutes", 1e9), ("build", SOURCE / "build" / "separate"),
+                          ("tests", SOURCE / "build" / "release"), ("log", SOURCE / "build" / "mutants.jsonl")):
+        arguments.add_argument(f"--{name}", type=Path if isinstance(default, Path) else type(default), default=default)
+    arguments.add_argument("--at", action="append")
+    for name in ("again", "near"):
+        arguments.add_argument(f"--{name}", action="store_true")
     chosen = arguments.parse_args()
 
     texts = {str(path.relative_to(SOURCE)): path.read_text() for directory in chosen.directories
              for path in sorted((SOURCE / directory).rglob("*.cpp"))}
     every = [mutant for file in texts for mutant in mutants_of(file)]
-    known = {}
-    if chosen.log.exists():
-        known = {entry["key"]: entry for entry in map(json.loads, chosen.log.read_text().splitlines())}
+    log = chosen.log.read_text().splitlines() if chosen.log.exists() else []
+    known = {entry["key"]: entry for entry in map(json.loads, log)}
     if chosen.at:
-        file, line = chosen.at.rsplit(":", 1)
-        sample = [mutant for mutant in every if mutant.file == file and mutant.line(texts[file]) == int(line)]
+        sample = [mutant for mutant in every if f"{mutant.file}:{mutant.line(texts[mutant.file])}" in chosen.at]
     elif chosen.again:
-        sample = [mutant for mutant in every
-                  if known.get(mutant.key(texts[mutant.file]), {}).get("outcome") == "survived"]
+        survived = {key for key, entry in known.items() if entry["outcome"] == "survived"}
+        sample = [mutant for mutant in every if mutant.key(texts[mutant.file]) in survived]
     else:
         sample = random.Random(chosen.seed).sample(every, min(chosen.count, len(every)))
     end = time.monotonic() + 60.0 * chosen.minutes
@@ -240,14 +228,12 @@ def main():
         build = Build(chosen.build.resolve(), chosen.tests.resolve(), Path(scratch))
         for mutant in sample:
             key = mutant.key(texts[mutant.file])
-            if key not in known or chosen.again or chosen.at:
-                if time.monotonic() > end:
-                    continue
-                outcome, by = build.outcome(mutant, texts[mutant.file])
+            if (key not in known or chosen.again or chosen.at) and time.monotonic() < end:
+                outcome, by = build.outcome(mutant, texts[mutant.file], chosen.near)
                 known[key] = {"key": key, "kind": mutant.kind, "outcome": outcome, "by": by}
                 print(json.dumps(known[key]), file=log, flush=True)
-            judged[key] = known[key] | {"line": mutant.line(texts[mutant.file])}
-
+            if key in known:
+                judged[key] = known[key] | {"line": mutant.line(texts[mutant.file])}
     outcomes = ("killed", "survived", "not compiled")
     print(f"{len(every)} changes are possible in {len(texts)} sources; {len(judged)} were judged.\n")
     print("| kind | " + " | ".join(outcomes) + " |\n|---|" + "---|" * len(outcomes))
@@ -257,8 +243,7 @@ def main():
     print()
     for key, entry in sorted(judged.items()):
         if entry["outcome"] == "survived":
-            file, change = key.split(": ", 1)
-            print(f"{file}:{entry['line']}: {change.strip()}")
+            print(re.sub(r": +", f":{entry['line']}: ", key, count=1))
 
 
 if __name__ == "__main__":

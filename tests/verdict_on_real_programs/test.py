@@ -39,12 +39,21 @@ class Lammps(halcyon_test.Behaviour):
         self.assertGreaterEqual(report["coverage_percent"], LEAST_COVERAGE, report)
         return report
 
-    def check(self, directory, script, steps=None):
-        disturbed = self.lammps(directory, script, "disturbed", "--inject", SPEC, steps=steps, INTM_SEED=SEED)
-        self.assertEqual(disturbed["verdict"], "red", disturbed)
-        unjudged = 100.0 - disturbed["coverage_percent"]  # delays there are not in the estimate
+    def check_is_what_was_injected(self, disturbed, unjudged=0.0):
+        """Neither less nor surely more, if nobody else disturbed the run. Delays in the unjudged percent of the run are
+        not in the estimate."""
         self.assertGreater(disturbed["interference_percent"], disturbed["injected_percent"] - unjudged - MOST_MISSED,
                            disturbed)
+        self.assertLessEqual(disturbed["interference_interval_percent"][0], disturbed["injected_percent"], disturbed)
+
+    def check(self, directory, script, steps=None):
+        def check_disturbed(attempt):
+            disturbed = self.lammps(directory, script, f"disturbed{attempt}", "--inject", SPEC, steps=steps,
+                                    INTM_SEED=SEED)
+            self.assertEqual(disturbed["verdict"], "red", disturbed)
+            self.check_is_what_was_injected(disturbed, unjudged=100.0 - disturbed["coverage_percent"])
+
+        self.check_left_alone(check_disturbed)
         run_times, reds = [], 0
         for attempt in range(QUIET_TRIES):
             quiet = self.lammps(directory, script, f"quiet{attempt}", steps=steps)
@@ -71,8 +80,7 @@ class VerdictOnRealPrograms(Lammps):
                                     "--inject", "class=all,prob=0.26,mean=140us,sd=25us", INTM_SEED=SEED)
             self.assertEqual(disturbed["verdict"], "red", disturbed)
             self.assertEqual(disturbed["methods"]["paper"]["verdict"], "green", disturbed)
-            self.assertGreater(disturbed["interference_percent"], disturbed["injected_percent"] - MOST_MISSED,
-                               disturbed)
+            self.check_is_what_was_injected(disturbed)
 
         self.check_left_alone(check)  # delays by other processes come by chance, which every method sees
 

@@ -110,12 +110,13 @@ TEST(Merging, GivesOneProfileOfAnyNumberOfRanks) {
   }
 }
 
-// An owner sends its share in several messages, and the rows of its share come in several pieces.
-TEST(Merging, KeepsEverySegmentAndTheirOrderWhereAShareIsMoreThanOneMessage) {
-  constexpr std::size_t segments = 140'001;
-  const Outcome<Profile> profile = merge_ranks(2, segments);
+// The rows of an owner's share come in several pieces (of 58 254 rows), and it sends its share in several messages (of
+// 65 536).
+TEST(Merging, KeepsEverySegmentAndTheirOrderWhereAShareIsMoreThanOnePiece) {
+  constexpr std::size_t segments = 200'001;
+  const Outcome<Profile> profile = merge_ranks(3, segments);
   ASSERT_TRUE(profile) << profile.failure().message;
-  expect_profile_of(*profile, 2, segments);
+  expect_profile_of(*profile, 3, segments);
 }
 
 TEST(Merging, MakesOfEachMeasureWhatItsColumnIs) {
