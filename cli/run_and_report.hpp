@@ -14,6 +14,7 @@ struct RunOptions {
   std::string html;
   bool no_baseline = false;
   bool is_dry = false;
+  bool tells_first = false;  // on a terminal, what is recorded and whether the host is busy
 };
 void add_run_options(const Command& command, RunOptions& options);
 

@@ -44,7 +44,8 @@ std::string time_words(const Profile& profile, const Analysis& analysis) {
     const Interval interval = analysis.undisturbed_interval_seconds();
     return fmt::format("{}; undisturbed between {} and {}", ran, seconds(interval.low), seconds(interval.high));
   }
-  return fmt::format("{}; undisturbed {}", ran, undisturbed_words(analysis));
+  return fmt::format("{}; undisturbed {}{}", ran, undisturbed_words(analysis),
+                     analysis.known_runs ? "; " + known_runs_words(profile, InShort::yes) : "");
 }
 
 std::string cause_words(const Analysis& analysis) {
@@ -57,7 +58,7 @@ std::string cause_words(const Analysis& analysis) {
   }
   if (!analysis.peers.more_work.empty()) {
     return analysis.peers.more_work.front().whose == Whose::program ? "the program itself: unequal work of its ranks"
-                                                                   : "unequal work of its ranks, or a slower core";
+                                                                    : "unequal work of its ranks, or a slower core";
   }
   if (analysis.no_verdict) return fmt::format("not known [{}]", analysis.no_verdict->reason.code);
   return "nothing stands out";

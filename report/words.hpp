@@ -15,6 +15,14 @@ namespace halcyon {
 /// With so many digits after the point. What rounds to zero has no sign.
 std::string decimal(double value, int digits);
 
+/// The unit that suits the size of a time, and its digits after the point.
+struct Unit {
+  double seconds;
+  std::string_view name;
+  int digits;
+};
+Unit unit_of(double value);
+
 /// A time in the unit that suits its size.
 std::string seconds(double value);
 /// 45 s, 3 min 20 s, 2 h 5 min
@@ -58,7 +66,8 @@ std::vector<std::string> phases_words(const Phases& phases);
 /// How long the program was suspended, and how often. The profile must have a suspension.
 std::string suspension_words(const Profile& profile);
 /// How the run compares with known runs. The profile must have them.
-std::string known_runs_words(const Profile& profile);
+enum class InShort : std::uint8_t { no, yes };
+std::string known_runs_words(const Profile& profile, InShort in_short = InShort::no);
 /// The machine's speeds in percent of the best known; empty if none is known.
 std::string probes_words(const Analysis& analysis);
 

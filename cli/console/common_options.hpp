@@ -11,6 +11,8 @@ namespace halcyon::cli {
 void add_json_option(const Command& command, std::string& where);
 /// --method NAME
 void add_method_option(const Command& command, std::string& method);
+/// --quote text|markdown|latex
+void add_quote_option(const Command& command, std::string& form);
 /// --html FILE
 void add_html_option(const Command& command, std::string& file);
 /// --no-baseline
