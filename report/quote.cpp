@@ -74,9 +74,11 @@ std::string quote_of_run(const Profile& profile, const Analysis& analysis, Quote
                               ? ""
                               : fmt::format(", of which {} % {} ({})", decimal(result.interference_percent, 1),
                                             origin_words(result), name_of(result.verdict));
-  return quoted(seconds(analysis.undisturbed_time_seconds()),
-                fmt::format(" undisturbed (90 % interval {} to {}), {} of {}{}", seconds(interval.low),
-                            seconds(interval.high), run, seconds(analysis.run_time_seconds), but),
+  const Unit unit = unit_of(analysis.run_time_seconds);
+  const auto in_unit = [&unit](double value) { return fmt::format("{:.{}f}", value / unit.seconds, unit.digits); };
+  return quoted(fmt::format("{} {}", in_unit(analysis.undisturbed_time_seconds()), unit.name),
+                fmt::format(" undisturbed (90 % interval {} to {}), {} of {}{}", in_unit(interval.low),
+                            in_unit(interval.high), run, seconds(analysis.run_time_seconds), but),
                 form);
 }
 

@@ -134,13 +134,13 @@ std::string parts_words(const MethodResult& result) {
 
 std::string undisturbed_words(const Analysis& analysis) {
   const Interval interval = analysis.undisturbed_interval_seconds();
-  const Unit unit = unit_of(analysis.undisturbed_time_seconds());
+  const Unit unit = unit_of(analysis.run_time_seconds);
   const MethodResult& result = analysis.result();
   const bool is_rough =
       result.verdict != Verdict::green && result.continuous_percent > 0.5 * result.interference_percent;
-  return fmt::format("{}{} ({:.{}f} to {:.{}f})", is_rough ? "roughly " : "",
-                     seconds(analysis.undisturbed_time_seconds()), interval.low / unit.seconds, unit.digits,
-                     interval.high / unit.seconds, unit.digits);
+  return fmt::format("{}{:.{}f} {} ({:.{}f} to {:.{}f})", is_rough ? "roughly " : "",
+                     analysis.undisturbed_time_seconds() / unit.seconds, unit.digits, unit.name,
+                     interval.low / unit.seconds, unit.digits, interval.high / unit.seconds, unit.digits);
 }
 
 std::string amount(std::uint64_t value, std::string_view units) {
@@ -295,20 +295,25 @@ std::string crowded_words(const Analysis& analysis) {
   return crowded == analysis.warnings.end() || is_told ? "" : crowded->message;
 }
 
+std::string name_of_rank(const Profile& profile, std::size_t rank) {
+  return profile.hosts().size() > 1 ? profile.where_it_ran(rank) : fmt::format("rank {}", rank);
+}
+
 std::string unequal_rank_words(const Profile& profile, const PeerComparison& peers) {
   const std::string_view work = profile.counter == "cpu" ? "CPU time" : "work";
   if (!peers.slower.empty()) {
     const RankBehind& rank = peers.slower.front();
-    return fmt::format("{} takes {} as long as its peers for the same {}", profile.where_it_ran(rank.rank),
+    return fmt::format("{} takes {} as long as its peers for the same {}", name_of_rank(profile, rank.rank),
                        times_words(rank.times), work);
   }
   if (!peers.more_work.empty()) {
     const RankBehind& rank = peers.more_work.front();
-    return fmt::format("{} has {} the {} of its peers", profile.where_it_ran(rank.rank), times_words(rank.times), work);
+    return fmt::format("{} has {} the {} of its peers", name_of_rank(profile, rank.rank), times_words(rank.times),
+                       work);
   }
   const std::optional<Efficiency> efficiency = efficiency_of(profile);
   if (!efficiency || efficiency->load_balance >= least_balance_without_a_name) return "";
-  return fmt::format("{} computes longest (load balance {:.0f} %)", profile.where_it_ran(efficiency->busiest),
+  return fmt::format("{} computes longest (load balance {:.0f} %)", name_of_rank(profile, efficiency->busiest),
                      100.0 * efficiency->load_balance);
 }
 

@@ -48,7 +48,7 @@ std::string with_interval(const MethodResult& result);
 /// "24.6 % occasional delays, 0.8 % steady slowdown", and the cost of slow stretches, if there were any.
 std::string parts_words(const MethodResult& result);
 
-/// "4.34 s (4.12 to 4.51)": the interval in the unit of the number. Begins with "roughly" if most of the loss is a
+/// "4.34 s (4.12 to 4.51)", in the unit of the run time. Begins with "roughly" if most of the loss is a
 /// steady slowdown, since then few segments or none ran undisturbed.
 std::string undisturbed_words(const Analysis& analysis);
 
@@ -81,6 +81,8 @@ std::string times_words(double times);
 
 /// Cores that the run's own ranks and threads share; empty if they do not, or the likely cause says so.
 std::string crowded_words(const Analysis& analysis);
+/// With its host, if there are several.
+std::string name_of_rank(const Profile& profile, std::size_t rank);
 /// The rank that costs the run most by being slower than its peers, or else by having more work, or else the one that
 /// computes longest; empty if none stands out.
 std::string unequal_rank_words(const Profile& profile, const PeerComparison& peers);
