@@ -14,8 +14,8 @@
 namespace halcyon {
 namespace {
 
-bool is_whole(const Profile& profile) { return profile.exit_state == "finalized"; }
 bool is_composed(const Profile& profile) { return !profile.composed_of.empty(); }
+bool is_whole(const Profile& profile) { return is_composed(profile) || profile.exit_state == "finalized"; }
 bool is_quotable(const Profile& profile, const Analysis& analysis) {
   return is_whole(profile) && analysis.result().verdict == Verdict::green;
 }
@@ -84,7 +84,7 @@ std::string first_sentence(std::string_view text) {
 }
 
 std::string next_words(const Profile& profile, const Analysis& analysis) {
-  if (!is_composed(profile) && !is_whole(profile)) return "look for the reason in the program's own output";
+  if (!is_whole(profile)) return "look for the reason in the program's own output";
   if (analysis.no_verdict) return first_sentence(info_of_warning(analysis.no_verdict->reason.code).remedy);
   if (is_quotable(profile, analysis)) return "quote it";
   return analysis.cause ? first_sentence(analysis.cause->action) : "measure again";
@@ -103,6 +103,7 @@ NextCommand next_command(const std::string& file, const Profile& profile, const 
   const std::string report = "halcyon report " + typed_word(file);
   if (is_quotable(profile, analysis)) return {" by:", report + " --quote text"};
   if (where == ReadIn::run) return {"; details:", report};
+  if (!is_whole(profile)) return {"; more:", "halcyon help incomplete-run"};
   if (analysis.no_verdict) return {"; more:", "halcyon help " + analysis.no_verdict->reason.code};
   return {"; more:", fmt::format("halcyon help {}", analysis.cause ? analysis.cause->code : "report")};
 }
