@@ -12,6 +12,7 @@
 #include "cli/series/repeat_request.hpp"
 #include "cli/series/repeated_runs.hpp"
 #include "report/json.hpp"
+#include "report/series/quote.hpp"
 #include "report/series/repetition_data.hpp"
 #include "report/series/repetition_page.hpp"
 #include "report/words.hpp"
@@ -40,7 +41,10 @@ Status write_results(const RepeatOptions& options, const RepeatedRuns& runs) {
   const std::string csv = options.csv.empty() ? "" : repetition_csv(repetition);
   if (!csv.empty() && options.csv != "-") note(write_file(options.csv, csv));
   if (!options.html.empty()) note(write_file(options.html, repetition_html(repetition)));
-  note(print_result_anyway(options.csv == "-" ? csv : repetition_text(repetition), json, options.json));
+  const std::string text =
+      options.quote.empty() ? repetition_text(repetition)
+                            : quote_of_series(repetition.summary, repetition.precision, quote_form_of(options.quote));
+  note(print_result_anyway(options.csv == "-" ? csv : text, json, options.json));
   return all;
 }
 
@@ -95,6 +99,9 @@ int repeat(RepeatOptions options, Words launch) {
     if (const Status taken = take_over(options, *purpose); !taken) return fail(taken.failure().message);
   }
   if (launch.empty()) return misuse("no launch command given: halcyon repeat [OPTIONS] -- mpirun -np 4 ./app");
+  if (!options.quote.empty() && !(options.versus.empty() && options.work.empty() && !options.is_against_itself)) {
+    return misuse("--quote gives the time of one program: leave out --versus, --aa and --work");
+  }
   const Outcome<RepeatRequest> request = request_of(options, launch);
   if (!request) return misuse(request.failure().message);
   if (const std::optional<std::string> objection = objection_to_outputs(options)) return misuse(*objection);
@@ -207,6 +214,7 @@ void add_repeat(const Command& program) {
   add_json_option(command, options->json);
   add_csv_option(command, options->csv, "run");
   add_html_option(command, options->html);
+  add_quote_option(command, options->quote);
   add_recording_options(command, options->recording);
   add_no_baseline_flag(command, options->no_baseline);
   command.notes(

@@ -11,6 +11,7 @@
 #include "cli/commands.hpp"
 #include "cli/console/progress.hpp"
 #include "cli/kept/judged_file.hpp"
+#include "cli/launch/host_use.hpp"
 #include "cli/launch/rank_options.hpp"
 #include "cli/launch/rank_side.hpp"
 #include "cli/launch/recorded_run.hpp"
@@ -39,6 +40,18 @@ std::string shown_path(const std::string& path) {
 std::string injection_seed() {
   const char* given = std::getenv("INTM_SEED");
   return given != nullptr && *given != '\0' ? given : std::to_string(std::random_device{}());
+}
+
+// What is recorded, and what will disturb it from the beginning.
+std::string first_line(const RunOptions& options, const Launcher& launcher, const HostUse& use) {
+  const bool is_elsewhere = launcher.kind == Launcher::Kind::srun;
+  const std::string host = is_elsewhere || use.cpus == 0 ? ""
+                           : use.is_busy()               ? "; the host is busy: " + in_words(use)
+                                                         : "; the host is idle";
+  const std::string counter = options.ranks.counter.empty() || options.ranks.counter == "auto"
+                                  ? "the work between them"
+                                  : "work by " + options.ranks.counter;
+  return "recording calls of MPI and files, and " + counter + host;
 }
 
 // After it, while the run is analyzed, signals end this process as usual.
@@ -99,6 +112,7 @@ void add_run_options(const Command& command, RunOptions& options) {
 }
 
 int run_and_report(const RunOptions& options, const Words& launch, const Beside& beside) {
+  const LookAtHost look;
   const Outcome<Launcher> launcher = launcher_to_start(launch);
   if (!launcher) return misuse(launcher.failure().message);
   RankOptions ranks = options.ranks;
@@ -119,6 +133,7 @@ int run_and_report(const RunOptions& options, const Words& launch, const Beside&
     const Status printed = print_text(legible(*command) + '\n');
     return printed ? int{passed} : fail(printed.failure().message);
   }
+  if (options.tells_first && isatty(STDERR_FILENO) != 0) tell(first_line(options, *launcher, look.use()));
   Witnessed seen;
   Beside looking;
   if (!options.no_witness) looking = [&seen](const std::stop_token& stop) { witness(stop, seen); };

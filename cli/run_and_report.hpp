@@ -15,6 +15,7 @@ struct RunOptions {
   bool no_baseline = false;
   bool no_witness = false;
   bool is_dry = false;
+  bool tells_first = false;  // on a terminal, what is recorded and whether the host is busy
 };
 void add_run_options(const Command& command, RunOptions& options);
 

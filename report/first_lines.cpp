@@ -14,17 +14,17 @@
 namespace halcyon {
 namespace {
 
-bool is_whole(const Profile& profile) { return profile.exit_state == "finalized"; }
 bool is_composed(const Profile& profile) { return !profile.composed_of.empty(); }
+bool is_whole(const Profile& profile) { return is_composed(profile) || profile.exit_state == "finalized"; }
 bool is_quotable(const Profile& profile, const Analysis& analysis) {
   return is_whole(profile) && analysis.result().verdict == Verdict::green;
 }
 
 std::string quote_words(const Profile& profile, const Analysis& analysis) {
   const MethodResult& result = analysis.result();
-  const std::string lost = result.verdict == Verdict::unknown
-                               ? headline(analysis.no_verdict->reason.message)
-                               : fmt::format("{} {}", with_interval(result), origin_words(result));
+  const std::string lost = result.verdict == Verdict::unknown ? headline(analysis.no_verdict->reason.message)
+                                                              : fmt::format("{} {} from outside", with_interval(result),
+                                                                            result.may_be_own ? "may be" : "came");
   if (is_composed(profile)) return "do not quote it: it is composed of several runs, not measured";
   if (!is_whole(profile)) return "do not quote it: the run did not come to its end; " + lost;
   switch (result.verdict) {
@@ -42,30 +42,33 @@ std::string time_words(const Profile& profile, const Analysis& analysis) {
   if (!analysis.has_estimate()) return ran + "; undisturbed: not known";
   if (analysis.no_verdict) {
     const Interval interval = analysis.undisturbed_interval_seconds();
-    return fmt::format("{}; undisturbed between {} and {}", ran, seconds(interval.low), seconds(interval.high));
+    const Unit unit = unit_of(analysis.run_time_seconds);
+    return fmt::format("{}; undisturbed between {:.{}f} and {:.{}f} {}", ran, interval.low / unit.seconds, unit.digits,
+                       interval.high / unit.seconds, unit.digits, unit.name);
   }
-  return fmt::format("{}; undisturbed {}", ran, undisturbed_words(analysis));
+  return fmt::format("{}; undisturbed {}{}", ran, undisturbed_words(analysis),
+                     analysis.known_runs ? "; " + known_runs_words(profile, InShort::yes) : "");
 }
 
 std::string cause_words(const Analysis& analysis) {
   if (const std::optional<Cause>& cause = analysis.cause) {
-    return fmt::format("{}{} [{}]", analysis.result().may_be_own ? "perhaps the program itself: " : "",
-                       headline(cause->text), cause->code);
+    return (analysis.result().may_be_own ? "perhaps the program itself: " : "") + headline(cause->text);
   }
   if (const std::string crowded = crowded_words(analysis); !crowded.empty()) {
-    return fmt::format("the program itself: {} [crowded-cores]", headline(crowded));
+    return "the program itself: " + headline(crowded);
   }
   if (!analysis.peers.more_work.empty()) {
     return analysis.peers.more_work.front().whose == Whose::program ? "the program itself: unequal work of its ranks"
-                                                                   : "unequal work of its ranks, or a slower core";
+                                                                    : "unequal work of its ranks, or a slower core";
   }
-  if (analysis.no_verdict) return fmt::format("not known [{}]", analysis.no_verdict->reason.code);
+  if (analysis.no_verdict) return "not known";
   return "nothing stands out";
 }
 
 std::string rank_words(const Profile& profile, const Analysis& analysis) {
   std::string words;
-  if (!analysis.no_verdict && is_worth_telling(analysis)) {
+  // Without a cause, what was lost is little, and unequal work may matter more.
+  if (analysis.cause && is_worth_telling(analysis)) {
     words = rank_shares_words(profile, analysis.breakdown) + " of what was lost";
   }
   if (const std::string unequal = unequal_rank_words(profile, analysis.peers); !unequal.empty()) {
@@ -81,7 +84,7 @@ std::string first_sentence(std::string_view text) {
 }
 
 std::string next_words(const Profile& profile, const Analysis& analysis) {
-  if (!is_composed(profile) && !is_whole(profile)) return "look for the reason in the program's own output";
+  if (!is_whole(profile)) return "look for the reason in the program's own output";
   if (analysis.no_verdict) return first_sentence(info_of_warning(analysis.no_verdict->reason.code).remedy);
   if (is_quotable(profile, analysis)) return "quote it";
   return analysis.cause ? first_sentence(analysis.cause->action) : "measure again";
@@ -93,15 +96,16 @@ std::string headline(std::string_view message) { return std::string(message.subs
 
 FirstAnswers first_answers(const Profile& profile, const Analysis& analysis) {
   return {quote_words(profile, analysis), time_words(profile, analysis), cause_words(analysis),
-          rank_words(profile, analysis), next_words(profile, analysis) + (is_quotable(profile, analysis) ? "" : ";")};
+          rank_words(profile, analysis), next_words(profile, analysis)};
 }
 
-std::string next_command(const std::string& file, const Profile& profile, const Analysis& analysis, ReadIn where) {
+NextCommand next_command(const std::string& file, const Profile& profile, const Analysis& analysis, ReadIn where) {
   const std::string report = "halcyon report " + typed_word(file);
-  if (is_quotable(profile, analysis)) return "by: " + report + " --quote text";
-  if (where == ReadIn::run) return "details: " + report;
-  if (analysis.no_verdict) return "more: halcyon help " + analysis.no_verdict->reason.code;
-  return fmt::format("more: halcyon help {}", analysis.cause ? analysis.cause->code : "report");
+  if (is_quotable(profile, analysis)) return {" by:", report + " --quote text"};
+  if (where == ReadIn::run) return {"; details:", report};
+  if (!is_whole(profile)) return {"; more:", "halcyon help incomplete-run"};
+  if (analysis.no_verdict) return {"; more:", "halcyon help " + analysis.no_verdict->reason.code};
+  return {"; more:", fmt::format("halcyon help {}", analysis.cause ? analysis.cause->code : "report")};
 }
 
 }  // namespace halcyon

@@ -18,8 +18,12 @@ FirstAnswers first_answers(const Profile& profile, const Analysis& analysis);
 
 /// Where the lines are read, which decides on the command that leads on.
 enum class ReadIn : std::uint8_t { run, report };
-/// The command to type next, with what it is for.
-std::string next_command(const std::string& file, const Profile& profile, const Analysis& analysis, ReadIn where);
+struct NextCommand {
+  std::string_view lead;  // from the last answer to it
+  std::string words;
+};
+/// The command to type next.
+NextCommand next_command(const std::string& file, const Profile& profile, const Analysis& analysis, ReadIn where);
 
 /// Of a message: what comes before its first colon.
 std::string headline(std::string_view message);

@@ -60,7 +60,7 @@ std::string verdict_section(const RunOnPage& run) {
           svg::escaped(run.analysis.cause->text), run.analysis.cause->code, svg::escaped(run.analysis.cause->action));
     }
   }
-  content += fmt::format("<p class=\"figures\"><b>Which rank:</b> {}</p>\n", svg::escaped(answers[3]));
+  content += fmt::format("<p class=\"cause\"><b>Which rank:</b> {}</p>\n", svg::escaped(answers[3]));
   return "<section class=\"top\">\n" + content +
          figure("gauge", light_figure(result), "Each colour has its own scale.") + "</section>\n";
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "analyzer/judge/verdict.hpp"
 #include "libprofile/system/legible.hpp"
 #include "report/layout.hpp"
 #include "report/live.hpp"
@@ -29,6 +30,9 @@ std::string fitted(const std::string& text, std::size_t columns) {
 std::string emphasised(const std::string& text, std::string_view style, Colour colour) {
   return colour == Colour::never ? text : fmt::format("\x1b[{}m{}\x1b[0m", style, text);
 }
+
+// Few segments a second have a digit after the point.
+std::string short_number(double value) { return fmt::format("{:.{}f}", value, value < 10.0 ? 1 : 0); }
 
 constexpr std::string_view bold = "1";
 constexpr std::string_view reversed = "7";
@@ -74,6 +78,35 @@ std::vector<std::string> job_lines(const JobView& job, std::size_t columns) {
   std::istringstream in(job_text(job));
   for (std::string line; std::getline(in, line);) lines.push_back(fitted(line, columns));
   return lines;
+}
+
+std::string job_in_a_line(const JobView& job, std::size_t columns) {
+  std::string line = "halcyon: " + duration_text(job.elapsed_seconds);
+  // The most important comes first, and what has no room is left out.
+  const auto add = [&](const std::string& words) {
+    if (columns_of(line) + 2 + columns_of(words) <= columns) line += ", " + words;
+  };
+  if (job.state == JobState::stands_still && job.last_boundary_seconds_ago) {
+    add("stands still for " + duration_text(*job.last_boundary_seconds_ago));
+  } else if (job.state != JobState::running) {
+    add(job.state == JobState::starting ? "no boundary yet"
+                                        : std::string(job_state_names[static_cast<std::size_t>(job.state)]));
+  } else if (job.progress_rate) {
+    add(fmt::format("{} segments/s, rate {}", short_number(job.segments_per_second), rate_words(job)));
+  }
+  if (job.left_seconds && job.state != JobState::ended) add(duration_text(*job.left_seconds) + " left");
+  if (!job.slowest_ranks.empty()) {
+    add(fmt::format("slow: rank {}", job.slowest_ranks.front()));
+  } else if (job.is_slower_than_usual) {
+    add("slower than usual");
+  }
+  // An estimate that says nothing yet is not shown.
+  if (const std::optional<InterferenceSoFar>& lost = job.interference;
+      lost && verdict_within(lost->percent, lost->interval_percent) != Verdict::unknown) {
+    add(fmt::format("lost {:.0f} % ({:.0f} to {:.0f})", lost->percent, lost->interval_percent.low,
+                    lost->interval_percent.high));
+  }
+  return line;
 }
 
 std::vector<std::string> live_screen(const std::vector<JobView>& jobs, const Screen& screen) {

@@ -34,6 +34,9 @@ struct Screen {
 /// The state of a job, in lines of `columns` columns, without line ends.
 std::vector<std::string> job_lines(const JobView& job, std::size_t columns);
 
+/// The most important of it in one line of so many columns at most.
+std::string job_in_a_line(const JobView& job, std::size_t columns);
+
 /// Lines that fit the screen, without line ends; at most as many as it has rows.
 std::vector<std::string> live_screen(const std::vector<JobView>& jobs, const Screen& screen);
 

@@ -47,11 +47,11 @@ constexpr std::string_view of_run = "halcyon: ";
 constexpr std::size_t short_label_width = 9;
 
 // A command stays in one piece, so that it can be copied.
-std::string with_command(std::string line, std::size_t indent, const std::string& command) {
-  line.pop_back();  // the end of the line
-  const std::size_t used = columns_of(std::string_view(line).substr(line.rfind('\n') + 1));
+std::string with_command(std::string lines, std::size_t indent, const std::string& command) {
+  lines.pop_back();  // the end of the last one
+  const std::size_t used = columns_of(std::string_view(lines).substr(lines.rfind('\n') + 1));
   const bool has_room = used + 1 + columns_of(command) <= page_width;
-  return line + (has_room ? " " : fmt::format("\n{:{}}", "", indent)) + command + "\n";
+  return lines + (has_room ? " " : fmt::format("\n{:{}}", "", indent)) + command + "\n";
 }
 
 // As wide in a report as at the end of a run, so that the lines are the same. Colour codes take no room: they are put
@@ -60,14 +60,15 @@ std::string first_lines(const std::string& file, const Profile& profile, const A
                         ReadIn where) {
   const std::string verdict = upper(name_of(analysis.result().verdict));
   const std::array<std::string_view, 5> labels{verdict, "time", "cause", "rank", "next"};
-  const FirstAnswers answers = first_answers(profile, analysis);
+  FirstAnswers answers = first_answers(profile, analysis);
+  const NextCommand next = next_command(file, profile, analysis, where);
+  answers.back() += next.lead;
   constexpr std::size_t indent = of_run.size() + short_label_width;
   std::string text;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const std::string line = filled(fmt::format("{}{:<{}}", of_run, labels[i], short_label_width), indent, answers[i]);
-    text += i + 1 < labels.size() ? line
-                                  : with_command(line, indent, next_command(file, profile, analysis, where));
+    text += filled(fmt::format("{}{:<{}}", of_run, labels[i], short_label_width), indent, answers[i]);
   }
+  text = with_command(std::move(text), indent, next.words);
   std::size_t at = of_run.size();
   if (where == ReadIn::report) {
     for (at = 0; at < text.size(); at = text.find('\n', at) + 1) text.erase(at, of_run.size());

@@ -107,7 +107,7 @@ std::string rank_shares_words(const Profile& profile, const Breakdown& breakdown
   for (std::size_t i = 0; i < all; ++i) {
     const RankShare& share = breakdown.ranks[i];
     if (i < told) {
-      shares.add(profile.where_it_ran(share.rank), share.seconds);
+      shares.add(name_of_rank(profile, share.rank), share.seconds);
     } else {
       others += share.seconds;
     }

@@ -52,11 +52,7 @@ class Clauses {
   std::string text_;
 };
 
-struct Unit {
-  double seconds;
-  std::string_view name;
-  int digits;
-};
+}  // namespace
 
 Unit unit_of(double value) {
   const double size = 1.000005 * std::abs(value);  // a value that would round to 1000.00 gets the next unit
@@ -65,8 +61,6 @@ Unit unit_of(double value) {
   if (size >= 1e-3) return {1e-3, "ms", 2};
   return {1e-6, "µs", 2};
 }
-
-}  // namespace
 
 std::string decimal(double value, int digits) {
   std::string text = fmt::format("{:.{}f}", value, digits);
@@ -141,13 +135,13 @@ std::string parts_words(const MethodResult& result) {
 
 std::string undisturbed_words(const Analysis& analysis) {
   const Interval interval = analysis.undisturbed_interval_seconds();
-  const Unit unit = unit_of(analysis.undisturbed_time_seconds());
+  const Unit unit = unit_of(analysis.run_time_seconds);
   const MethodResult& result = analysis.result();
   const bool is_rough =
       result.verdict != Verdict::green && result.continuous_percent > 0.5 * result.interference_percent;
-  return fmt::format("{}{} ({:.{}f} to {:.{}f})", is_rough ? "roughly " : "",
-                     seconds(analysis.undisturbed_time_seconds()), interval.low / unit.seconds, unit.digits,
-                     interval.high / unit.seconds, unit.digits);
+  return fmt::format("{}{:.{}f} {} ({:.{}f} to {:.{}f})", is_rough ? "roughly " : "",
+                     analysis.undisturbed_time_seconds() / unit.seconds, unit.digits, unit.name,
+                     interval.low / unit.seconds, unit.digits, interval.high / unit.seconds, unit.digits);
 }
 
 std::string amount(std::uint64_t value, std::string_view units) {
@@ -180,7 +174,7 @@ std::string suspension_words(const Profile& profile) {
                      seconds(profile.suspension->seconds));
 }
 
-std::string known_runs_words(const Profile& profile) {
+std::string known_runs_words(const Profile& profile, InShort in_short) {
   const KnownRuns& known = *profile.known_runs;
   // Of the longer time, which is the known one where this run was faster: nothing is faster by 100 % or more.
   const auto percent = [&profile](double seconds_more) {
@@ -190,8 +184,9 @@ std::string known_runs_words(const Profile& profile) {
   const double slower = percent(known.of_parts ? known.of_parts->beyond_seconds : known.displacement_seconds);
   const Interval interval = known.of_parts ? Interval{known.of_parts->low_seconds, known.of_parts->high_seconds}
                                            : Interval{known.low_seconds, known.high_seconds};
-  const std::string of = fmt::format("the best of {} of this work",
-                                     plural(known.of_parts ? known.of_parts->runs : known.runs, "known run"));
+  const std::string best =
+      fmt::format("the best of {}", plural(known.of_parts ? known.of_parts->runs : known.runs, "known run"));
+  const std::string of = best + " of this work";
   // Typical segments are compared: delays of others say nothing of them.
   const std::string_view of_what = known.of_parts ? "" : "apart from delays, ";
   const auto between = [](double low, double high) {
@@ -199,6 +194,11 @@ std::string known_runs_words(const Profile& profile) {
   };
   constexpr double least_told_percent = 0.1;
   const bool is_unknown = !excludes_zero(interval);
+  if (in_short == InShort::yes) {
+    if (is_unknown) return "not known to differ from " + best;
+    if (std::abs(slower) < least_told_percent) return "as fast as " + best;
+    return fmt::format("{:.1f} % {} than {}", std::abs(slower), slower > 0.0 ? "slower" : "faster", best);
+  }
   if (is_unknown || std::abs(slower) < least_told_percent) {
     const std::string by = decimal(slower, 1);
     return fmt::format("{}{} {}: {}{} % {}", of_what, is_unknown ? "not known to be slower than" : "as fast as", of,
@@ -296,20 +296,25 @@ std::string crowded_words(const Analysis& analysis) {
   return crowded == analysis.warnings.end() || is_told ? "" : crowded->message;
 }
 
+std::string name_of_rank(const Profile& profile, std::size_t rank) {
+  return profile.hosts().size() > 1 ? profile.where_it_ran(rank) : fmt::format("rank {}", rank);
+}
+
 std::string unequal_rank_words(const Profile& profile, const PeerComparison& peers) {
   const std::string_view work = profile.counter == "cpu" ? "CPU time" : "work";
   if (!peers.slower.empty()) {
     const RankBehind& rank = peers.slower.front();
-    return fmt::format("{} takes {} as long as its peers for the same {}", profile.where_it_ran(rank.rank),
+    return fmt::format("{} takes {} as long as its peers for the same {}", name_of_rank(profile, rank.rank),
                        times_words(rank.times), work);
   }
   if (!peers.more_work.empty()) {
     const RankBehind& rank = peers.more_work.front();
-    return fmt::format("{} has {} the {} of its peers", profile.where_it_ran(rank.rank), times_words(rank.times), work);
+    return fmt::format("{} has {} the {} of its peers", name_of_rank(profile, rank.rank), times_words(rank.times),
+                       work);
   }
   const std::optional<Efficiency> efficiency = efficiency_of(profile);
   if (!efficiency || efficiency->load_balance >= least_balance_without_a_name) return "";
-  return fmt::format("{} computes longest (load balance {:.0f} %)", profile.where_it_ran(efficiency->busiest),
+  return fmt::format("{} computes longest (load balance {:.0f} %)", name_of_rank(profile, efficiency->busiest),
                      100.0 * efficiency->load_balance);
 }
 
@@ -347,8 +352,9 @@ std::string time_shares_words(const Profile& profile) {
 std::string efficiency_words(const Profile& profile) {
   const std::optional<Efficiency> efficiency = efficiency_of(profile);
   if (!efficiency) return "";
-  const std::string who =
-      efficiency->load_balance < least_balance_without_a_name ? fmt::format(" (rank {} computes longest)", efficiency->busiest) : "";
+  const std::string who = efficiency->load_balance < least_balance_without_a_name
+                              ? fmt::format(" (rank {} computes longest)", efficiency->busiest)
+                              : "";
   const std::string factors = efficiency->transfer
                                   ? fmt::format(" (serialisation {:.0f} %, transfer {:.0f} %)",
                                                 100.0 * *efficiency->serialisation, 100.0 * *efficiency->transfer)
@@ -443,9 +449,8 @@ std::size_t ranks_not_measured(const Profile& profile) {
 std::string evidence_words(const Profile& profile, const Breakdown& breakdown) {
   Clauses clauses;
   if (breakdown.off_cpu_seconds) {
-    clauses.add(
-        fmt::format("for {:.0f} % of the lost time, the slowest rank was off the CPU longer than usual",
-                    std::min(100.0, 100.0 * *breakdown.off_cpu_seconds / breakdown.seconds)));
+    clauses.add(fmt::format("for {:.0f} % of the lost time, the slowest rank was off the CPU longer than usual",
+                            std::min(100.0, 100.0 * *breakdown.off_cpu_seconds / breakdown.seconds)));
   }
   const auto count = [&](Evidence evidence, std::string_view word) {
     if (const double all = sum_of_known(profile.evidence[index_of(evidence)]); all > 0.0) {
@@ -519,7 +524,8 @@ std::string host_evidence_words(const Profile& profile) {
   };
   const auto wait = [&](Evidence evidence, std::string_view what) {
     if (const std::optional<std::string> time = told(evidence)) {
-      clauses.add(fmt::format("{}{} for {}", clauses.text().empty() ? "all processes together waited " : "", *time, what));
+      const std::string begin = clauses.text().empty() ? "a process waited " : "";
+      clauses.add(fmt::format("{}for {} during {}", begin, what, *time));
     }
   };
   wait(Evidence::cpu_pressure, "a CPU");

@@ -15,6 +15,14 @@ namespace halcyon {
 /// With so many digits after the point. What rounds to zero has no sign.
 std::string decimal(double value, int digits);
 
+/// The unit that suits the size of a time, and its digits after the point.
+struct Unit {
+  double seconds;
+  std::string_view name;
+  int digits;
+};
+Unit unit_of(double value);
+
 /// A time in the unit that suits its size.
 std::string seconds(double value);
 /// 45 s, 3 min 20 s, 2 h 5 min
@@ -40,7 +48,7 @@ std::string with_interval(const MethodResult& result);
 /// "24.6 % occasional delays, 0.8 % steady slowdown", and the cost of slow stretches, if there were any.
 std::string parts_words(const MethodResult& result);
 
-/// "4.34 s (4.12 to 4.51)": the interval in the unit of the number. Begins with "roughly" if most of the loss is a
+/// "4.34 s (4.12 to 4.51)", in the unit of the run time. Begins with "roughly" if most of the loss is a
 /// steady slowdown, since then few segments or none ran undisturbed.
 std::string undisturbed_words(const Analysis& analysis);
 
@@ -58,7 +66,8 @@ std::vector<std::string> phases_words(const Phases& phases);
 /// How long the program was suspended, and how often. The profile must have a suspension.
 std::string suspension_words(const Profile& profile);
 /// How the run compares with known runs. The profile must have them.
-std::string known_runs_words(const Profile& profile);
+enum class InShort : std::uint8_t { no, yes };
+std::string known_runs_words(const Profile& profile, InShort in_short = InShort::no);
 /// The machine's speeds in percent of the best known; empty if none is known.
 std::string probes_words(const Analysis& analysis);
 
@@ -72,6 +81,8 @@ std::string times_words(double times);
 
 /// Cores that the run's own ranks and threads share; empty if they do not, or the likely cause says so.
 std::string crowded_words(const Analysis& analysis);
+/// With its host, if there are several.
+std::string name_of_rank(const Profile& profile, std::size_t rank);
 /// The rank that costs the run most by being slower than its peers, or else by having more work, or else the one that
 /// computes longest; empty if none stands out.
 std::string unequal_rank_words(const Profile& profile, const PeerComparison& peers);

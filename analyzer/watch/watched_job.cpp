@@ -199,6 +199,7 @@ void WatchedJob::look_at_rate(const live::JobNow& now) {
   }
   std::vector<double> seconds;
   std::vector<double> rates;
+  std::vector<double> segments;  // per second
   for (const live::RankNow& rank : now.here) {
     const auto before = at_last_rate_.find(rank.rank);
     if (before == at_last_rate_.end() || rank.totals.segments <= before->second.segments) continue;
@@ -209,6 +210,7 @@ void WatchedJob::look_at_rate(const live::JobNow& now) {
     if (!(passed > 0.0) || done < 0.0) continue;
     seconds.push_back(passed);
     rates.push_back(done / passed);
+    segments.push_back(static_cast<double>(rank.totals.segments - before->second.segments) / passed);
   }
   if (rate_.rate()) view_.progress_rate = *rate_.rate() * undisturbed_of_usual_;
   if (seconds.empty()) {
@@ -222,6 +224,7 @@ void WatchedJob::look_at_rate(const live::JobNow& now) {
   const double passed = median_in_place(seconds);
   if (passed < least_sample_seconds) return;
   const double rate = median_in_place(rates);  // usual seconds per second
+  view_.segments_per_second = median_in_place(segments);
   at_last_rate_ = totals_of(now);
   rate_.add({.seconds = passed, .units = rate * passed});
   view_.progress_rate = *rate_.rate() * undisturbed_of_usual_;

@@ -58,6 +58,7 @@ struct JobView {
   /// Undisturbed seconds done per second, since the rate last changed: 1 is the usual rate. None before two looks with
   /// a segment between them.
   std::optional<double> progress_rate;
+  double segments_per_second = 0.0;               // of the middle rank, at the last look with a rate
   std::vector<RateAt> history;                    // of the last minutes
   bool is_slower_than_usual = false;              // by the sign test
   std::optional<InterferenceSoFar> interference;  // none before segments repeat

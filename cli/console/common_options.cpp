@@ -6,6 +6,7 @@
 
 #include "analyzer/estimate/estimators.hpp"
 #include "cli/console/quantity.hpp"
+#include "report/quote.hpp"
 
 namespace halcyon::cli {
 
@@ -69,6 +70,12 @@ void add_method_option(const Command& command, std::string& method) {
   command.option("--method", method, "Method for the verdict; halcyon help report explains the methods")
       .one_of(names)
       .with_default();
+}
+
+void add_quote_option(const Command& command, std::string& form) {
+  std::vector<std::string> names(quote_form_names.begin(), quote_form_names.end());
+  command.option("--quote", form, "Print a line for a paper instead: the time, its interval, and what it is of")
+      .one_of(names);
 }
 
 void add_no_baseline_flag(const Command& command, bool& no_baseline) {

@@ -22,6 +22,8 @@ void add_csv_option(const Command& command, std::string& where, std::string_view
 void add_openmetrics_option(const Command& command, std::string& where);
 /// --perfetto FILE|-
 void add_perfetto_option(const Command& command, std::string& where);
+/// --quote text|markdown|latex
+void add_quote_option(const Command& command, std::string& form);
 /// --html FILE
 void add_html_option(const Command& command, std::string& file);
 

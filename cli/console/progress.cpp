@@ -55,7 +55,7 @@ void Progress::begin(std::size_t run, const std::string& what) const {
 
 void show_step(const std::string& what) {
   const int kept = errno;  // what failed may be told after the line is wiped
-  if (isatty(STDERR_FILENO) != 0) {
+  if (can_be_rewritten(STDERR_FILENO)) {
     std::fprintf(stderr, "\r\x1b[K%s", briefly(what, size_of_terminal(STDERR_FILENO).columns - 1).c_str());
     std::fflush(stderr);
   }

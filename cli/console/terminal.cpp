@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -32,6 +33,11 @@ TerminalSize size_of_terminal(int file) {
   winsize size{};
   if (ioctl(file, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
   return {size.ws_col, size.ws_row};
+}
+
+bool can_be_rewritten(int file) {
+  const char* const kind = std::getenv("TERM");
+  return isatty(file) != 0 && (kind == nullptr || std::string_view(kind) != "dumb");
 }
 
 void put(int terminal, std::string_view text) {

@@ -27,6 +27,8 @@ struct TerminalSize {
 };
 /// 80 columns and 24 rows if the terminal does not say.
 TerminalSize size_of_terminal(int file);
+/// Whether it is a terminal that moves its cursor when asked to.
+bool can_be_rewritten(int file);
 /// Writes to a terminal. Ignores failure: a closed terminal must not end the command.
 void put(int terminal, std::string_view text);
 

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "cli/launch/build_parts.hpp"
+#include "cli/launch/host_use.hpp"
 #include "cli/launch/job.hpp"
 #include "cli/launch/launchers.hpp"
 #include "cli/launch/program_finding.hpp"
@@ -105,6 +106,13 @@ Finding clock_finding() {
           "Nothing needs to be done. Each call costs a few ns more."};
 }
 
+Finding host_finding(const LookAtHost& look) {
+  const HostUse use = look.use();
+  if (!use.is_busy()) return {"host", in_words(use)};
+  return {"host", in_words(use), State::note,
+          "Measure when it is idle, or elsewhere: what others take from the ranks counts as time from outside."};
+}
+
 Finding room_finding(const std::string& subject, const fs::path& directory, const std::string& use,
                      const std::string& remedy) {
   constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
@@ -151,6 +159,7 @@ const Finding* Diagnosis::problem() const {
 Diagnosis diagnosis_of(const Words& launch) {
   Diagnosis diagnosis;
   std::vector<Finding>& findings = diagnosis.findings;
+  const LookAtHost look;
   std::error_code error;  // the directory may be gone: its finding says so
   fs::path place = fs::current_path(error);
   const auto add_program = [&](const Finding& program, MpiFamily family) {
@@ -178,6 +187,7 @@ Diagnosis diagnosis_of(const Words& launch) {
   for (Finding& finding : build_findings()) findings.push_back(std::move(finding));
   findings.push_back(counter_finding());
   findings.push_back(clock_finding());
+  findings.push_back(host_finding(look));
   findings.push_back(room_finding("live", "/dev/shm", "what halcyon watch reads",
                                   "The program is recorded all the same; halcyon watch cannot see it."));
   findings.push_back(room_finding("files", place, "the profile, and parts of long runs",

@@ -14,7 +14,7 @@ namespace halcyon::cli {
 struct Finding {
   enum class State { good, note, problem };
 
-  std::string subject;  // launcher, program, recorder, build, counter, clock, live, files
+  std::string subject;  // launcher, program, recorder, build, counter, clock, host, live, files
   std::string text;
   State state = State::good;
   std::string remedy;  // empty if nothing needs to be done

@@ -52,11 +52,21 @@ void show_on_terminal(const std::stop_token& stop) {
 
 void show_view_beside(const std::stop_token& stop) {
   give_way();
-  if (isatty(STDERR_FILENO) != 0) {
+  if (can_be_rewritten(STDERR_FILENO)) {
     show_on_terminal(stop);
   } else {
     show_in_lines(stop);
   }
+}
+
+void show_line_beside(const std::stop_token& stop) {
+  if (!can_be_rewritten(STDERR_FILENO)) return;
+  give_way();
+  BottomLines bottom(STDERR_FILENO);
+  look_until_stopped(stop, [&bottom](const JobView& job) {
+    if (tcgetpgrp(STDERR_FILENO) != getpgrp()) return;  // the terminal is another program's by now
+    bottom.show({job_in_a_line(job, size_of_terminal(STDERR_FILENO).columns)});
+  });
 }
 
 }  // namespace halcyon::cli

@@ -34,6 +34,7 @@ struct RepeatOptions {
   std::string json;
   std::string csv;
   std::string html;
+  std::string quote;
   bool no_baseline = false;
 };
 

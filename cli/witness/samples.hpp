@@ -4,21 +4,12 @@
 
 #include <sys/types.h>
 
-#include <functional>
 #include <map>
-#include <string>
 #include <vector>
 
-namespace halcyon::cli {
+#include "cli/launch/samples.hpp"
 
-/// A process at one moment.
-struct Sample {
-  pid_t process = 0;
-  std::string name;
-  int cpu = 0;                  // where it ran last
-  double cpu_seconds = 0.0;     // that it used since it began
-  double waited_seconds = 0.0;  // that its threads could have run and did not; only if it is watched
-};
+namespace halcyon::cli {
 
 /// What a watched process waited between two samples was had by the others that used the CPU where it is, in proportion
 /// to what they used meanwhile. If none did, nobody is seen: it was short-lived, or is elsewhere by now.
@@ -33,8 +24,5 @@ class SampledWaits {
   std::map<pid_t, Sample> before_;
   std::map<pid_t, double> seconds_;
 };
-
-/// All processes now.
-std::vector<Sample> samples_now(const std::function<bool(pid_t process)>& is_watched);
 
 }  // namespace halcyon::cli

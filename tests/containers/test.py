@@ -68,7 +68,7 @@ class Containers(halcyon_test.Behaviour):
 
     def test_what_is_in_the_container_is_what_doctor_says(self):
         found = self.diagnosis()
-        self.assertEqual(list(found), ["launcher", "program", "recorder", "build", "counter", "clock", "live", "files"])
+        self.assertEqual(list(found), ["launcher", "program", "recorder", "build", "counter", "clock", "host", "live", "files"])
         self.assertIn(MPI.library, found["program"]["finding"])
         self.assertIn(str(LIBRARY), found["recorder"]["finding"])
         self.assertIn(str(self.directory), found["files"]["finding"])

@@ -59,6 +59,10 @@ class KnownRuns(halcyon_test.Behaviour):
         self.assertEqual(len(finished.errors.splitlines()), 1, finished)
         return finished.errors
 
+    def said_by(self, finished):
+        """What a run says, without the ends of lines."""
+        return " ".join(finished.errors.split())
+
     def works(self, **environment):
         """Names of the works, as `halcyon baselines list` prints them."""
         return re.findall(rf"^({NAME}-\d)  ", self.baselines("list", **environment), re.M)
@@ -84,9 +88,9 @@ class KnownRuns(halcyon_test.Behaviour):
         self.assertNotIn("known run", first.errors)
         self.assertIsNone(self.known_of("1.h5"))
         second = self.run_of("2.h5")
-        self.assertRegex(second.errors, r"(?m)^halcyon: .* the best of 1 known run of this work")
+        self.assertIn("the best of 1 known run", self.said_by(second))
         third = self.run_of("3.h5")
-        self.assertRegex(third.errors, r"(?m)^halcyon: .* the best of 2 known runs of this work")
+        self.assertIn("the best of 2 known runs", self.said_by(third))
         known = self.known_of("3.h5")
         self.assertEqual(known["runs"], 2)
         low, high = known["interval"]
@@ -119,9 +123,9 @@ class KnownRuns(halcyon_test.Behaviour):
     def test_a_run_that_was_disturbed_on_purpose_is_compared_but_not_learnt_from(self):
         self.know_a_run()
         injected = self.run_of("2.h5", "--inject", "class=p2p,prob=0.2,mean=0.2ms")
-        self.assertIn("the best of 1 known run", injected.errors)
+        self.assertIn("the best of 1 known run", self.said_by(injected))
         third = self.run_of("3.h5")
-        self.assertIn("the best of 1 known run", third.errors)
+        self.assertIn("the best of 1 known run", self.said_by(third))
 
     def test_what_does_not_repeat_or_does_not_end_teaches_nothing(self):
         self.run_of("short.h5", program=[EXAMPLES / "halo_c", "3"])
@@ -160,7 +164,7 @@ class KnownRuns(halcyon_test.Behaviour):
         self.assertEqual(self.baselines("export", XDG_STATE_HOME=elsewhere), self.baselines("export"))
         self.assertIn("0 imported", self.baselines("import", "known.json", XDG_STATE_HOME=elsewhere))
         finished = self.run_of("2.h5", XDG_STATE_HOME=elsewhere)
-        self.assertIn("the best of 1 known run", finished.errors)
+        self.assertIn("the best of 1 known run", self.said_by(finished))
 
     def test_there_are_no_more_than_there_may_be_and_the_last_used_stay(self):
         self.know_a_run()

@@ -37,7 +37,7 @@ class LikelyCause(halcyon_test.Behaviour):
             self.assertIsNotNone(cause, report["verdict"])
             self.assertEqual(cause["code"], code, cause)
             self.assertRegex(cause["text"], words)
-            self.assertIn(f"likely cause: {cause['text']}. What to do: {cause['action']}", closing)
+            self.assertIn(f"cause {cause['text'].split(': ')[0]} rank ", closing)
             text = " ".join(self.halcyon("report", f"{number}.h5").output.split())
             self.assertIn(f"likely cause {cause['text']} [{code}] what to do {cause['action']}", text)
         self.check_left_alone(attempt)

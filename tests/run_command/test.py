@@ -52,7 +52,7 @@ class RunCommand(halcyon_test.Behaviour):
             with self.subTest(place=place):
                 finished = self.run_with(*MPI.launch(2), PROGRAM, "10", options=("-o", place))
                 self.assertEqual(finished.status, 0, finished)
-                self.assertRegex(finished.errors, r"halcyon report there/halo_c\.2p\.\w+\.\d{8}T\d{6}(-2)?\.h5\n")
+                self.assertRegex(finished.errors, r"halcyon report there/halo_c\.2p\.\w+\.\d{8}T\d{6}(-2)?\.h5\b")
         self.mpirun(2, [PROGRAM, "10"], HALCYON_OUTPUT="there")
         self.assertEqual(len(list((self.directory / "there").glob("halo_c.2p.*.h5"))), 3)
         self.assertEqual([path.name for path in self.directory.iterdir()], ["there"])

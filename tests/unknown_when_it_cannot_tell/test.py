@@ -16,7 +16,7 @@ class UnknownWhenItCannotTell(halcyon_test.Behaviour):
     def check(self, ranks, command, code):
         finished = self.halcyon("run", "-o", "run.h5", "--", *MPI.launch(ranks), *command)
         self.assertEqual(finished.status, 0, finished)
-        self.assertIn("halcyon: unknown", finished.errors)
+        self.assertIn("halcyon: UNKNOWN ", finished.errors)
         report = self.report("run.h5")
         self.assertEqual(report["verdict"], "unknown")
         self.assertEqual([warning["code"] for warning in report["warnings"]][:1], [code])

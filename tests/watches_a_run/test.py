@@ -190,7 +190,37 @@ class WatchesARun(halcyon_test.Behaviour):
         terminal.wait_for("last boundary")
         self.stop.touch()
         terminal.wait_for("\x1b[r")
-        terminal.wait_for("details: halcyon report run.h5")
+        terminal.wait_for(": halcyon report run.h5")
+
+    def on_terminal(self, *options, **environment):
+        terminal = Terminal([HALCYON, "run", *options, "-o", "run.h5", "--no-baseline", "--",
+                             *MPI.launch(RANKS, *MPI.yield_when_idle), PROGRAM, self.stop, "finalize"],
+                            self.environment | environment, self.directory)
+        self.addCleanup(terminal.end)
+        return terminal
+
+    @only_open_mpi(SAME_VIEW)
+    def test_run_says_at_its_beginning_what_it_records_and_then_in_one_line_how_it_goes(self):
+        terminal = self.on_terminal()
+        terminal.resize(24, 80)
+        terminal.wait_for("halcyon: recording calls of MPI and files")
+        terminal.wait_for("; the host is ")
+        terminal.wait_for(" segments/s, ")
+        self.assertIn("\x1b[1;23r", terminal.shown)  # all rows but one scroll
+        for line in re.findall(r"\x1b\[24;1H(.*?)\x1b\[K", terminal.shown):
+            self.assertLessEqual(len(line), 80)
+        self.stop.touch()
+        terminal.wait_for("\x1b[r")
+        terminal.wait_for(": halcyon report run.h5")
+
+    @only_open_mpi(SAME_VIEW)
+    def test_run_can_be_asked_not_to_and_moves_no_cursor_that_cannot_move(self):
+        self.stop.touch()
+        for options, environment in ((["--no-progress"], {}), ([], {"TERM": "dumb"})):
+            with self.subTest(options=options):
+                shown = self.on_terminal(*options, **environment).read_to_the_end()
+                self.assertNotIn("\x1b[1;", shown.replace("\x1b[1;3", ""))  # the colours of the verdict
+                self.assertEqual("recording calls" in shown, not options)
 
     @only_open_mpi(SAME_VIEW)
     def test_it_ends_with_the_job(self):

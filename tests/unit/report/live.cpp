@@ -49,6 +49,21 @@ TEST(LiveView, TellsAJobInWords) {
   EXPECT_NE(text.find("allreduce@app+0x10"), std::string::npos) << text;
 }
 
+TEST(LiveView, SaysTheMostImportantInALine) {
+  JobView job = job_of("42", 3.0, 0.9);
+  job.segments_per_second = 640.4;
+  EXPECT_EQ(job_in_a_line(job, 80), "halcyon: 3 min 20 s, 640 segments/s, rate 90 %, slow: rank 3, lost 3 % (0 to 6)");
+  EXPECT_LE(columns_of(job_in_a_line(job, 60)), 60u);
+  job.interference->interval_percent = {0.0, 100.0};  // says nothing yet
+  job.slowest_ranks.clear();
+  job.left_seconds = 130.0;
+  EXPECT_EQ(job_in_a_line(job, 80), "halcyon: 3 min 20 s, 640 segments/s, rate 90 %, 2 min 10 s left");
+  job.state = JobState::stands_still;
+  job.last_boundary_seconds_ago = 20.0;
+  job.left_seconds.reset();
+  EXPECT_EQ(job_in_a_line(job, 80), "halcyon: 3 min 20 s, stands still for 20 s");
+}
+
 TEST(LiveView, SaysWhatIsLeftWhereEarlierRunsAreKnown) {
   JobView job = job_of("42", 3.0, 0.9);
   EXPECT_EQ(job_text(job).find("left"), std::string::npos);

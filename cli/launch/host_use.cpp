@@ -1,0 +1,113 @@
+#include "cli/launch/host_use.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "cli/launch/samples.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+// Of a look. The kernel counts in steps of 10 ms.
+constexpr auto shortest = std::chrono::milliseconds(50);
+constexpr std::size_t most_named = 3;
+constexpr double least_named = 0.1;  // cores
+
+using std::chrono::steady_clock;
+
+double seconds_between(steady_clock::time_point then, steady_clock::time_point now) {
+  return std::chrono::duration<double>(now - then).count();
+}
+
+double own_seconds() {
+  double seconds = 0.0;
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage used{};
+    getrusage(who, &used);
+    for (const timeval& time : {used.ru_utime, used.ru_stime}) {
+      seconds += static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    }
+  }
+  return seconds;
+}
+
+std::vector<ProgramUse> programs_that_run() {
+  const auto nobody = [](pid_t) { return false; };
+  const auto began = steady_clock::now();
+  std::map<pid_t, double> before;
+  for (const Sample& sample : samples_now(nobody)) before[sample.process] = sample.cpu_seconds;
+  std::this_thread::sleep_for(shortest);
+  std::map<std::string, double> used;
+  for (const Sample& sample : samples_now(nobody)) {
+    const auto then = before.find(sample.process);
+    if (sample.process == getpid() || then == before.end()) continue;
+    used[sample.name] += sample.cpu_seconds - then->second;
+  }
+  const double seconds = seconds_between(began, steady_clock::now());
+  std::vector<ProgramUse> programs;
+  for (const auto& [program, by_program] : used) {
+    if (by_program >= least_named * seconds) programs.push_back({program, by_program / seconds});
+  }
+  std::ranges::stable_sort(programs, std::ranges::greater(), &ProgramUse::cores);
+  return programs;
+}
+
+}  // namespace
+
+std::string in_words(const HostUse& use) {
+  if (use.cpus == 0) return "how busy it is cannot be seen without /proc";
+  std::string words = fmt::format("{:.1f} of {} cores are in use", use.cores, use.cpus);
+  for (std::size_t i = 0; i < std::min(most_named, use.programs.size()); ++i) {
+    words += fmt::format("{}{} {:.1f}", i == 0 ? ": " : ", ", use.programs[i].program, use.programs[i].cores);
+  }
+  return use.programs.size() > most_named ? words + fmt::format(", and {} more", use.programs.size() - most_named)
+                                          : words;
+}
+
+LookAtHost::Counted LookAtHost::counted() {
+  Counted counted{.own_seconds = own_seconds()};
+  std::ifstream file("/proc/stat");
+  for (std::string line; std::getline(file, line) && line.starts_with("cpu");) {
+    std::istringstream words(line);
+    std::string name;
+    words >> name;
+    if (name != "cpu") {
+      ++counted.cpus;
+      continue;
+    }
+    // proc(5): user, nice, system, idle, iowait, irq, softirq, steal. What follows is in these already.
+    constexpr int idle = 3;
+    constexpr int waits_for_io = 4;
+    constexpr int fields = 8;
+    double ticks = 0.0;
+    double of_field = 0.0;
+    for (int field = 0; field < fields && words >> of_field; ++field) {
+      if (field != idle && field != waits_for_io) ticks += of_field;
+    }
+    counted.at = steady_clock::now();  // a busy host may have kept this process waiting until here
+    counted.used_seconds = ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+  }
+  return counted;
+}
+
+LookAtHost::LookAtHost() : before_(counted()) {}
+
+HostUse LookAtHost::use() const {
+  std::this_thread::sleep_until(before_.at + shortest);
+  const Counted now = counted();
+  if (now.cpus == 0) return {};
+  const double used = (now.used_seconds - before_.used_seconds) - (now.own_seconds - before_.own_seconds);
+  HostUse use{.cores = std::clamp(used / seconds_between(before_.at, now.at), 0.0, static_cast<double>(now.cpus)),
+              .cpus = now.cpus};
+  if (use.is_busy()) use.programs = programs_that_run();
+  return use;
+}
+
+}  // namespace halcyon::cli
