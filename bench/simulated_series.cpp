@@ -60,10 +60,11 @@ struct Scenario {
   double reach_of_b = 1.0;  // of a comparison: how much further B's intervals reach
 };
 
-// Changes of the usual law.
-std::vector<Scenario> scenarios() {
+// Changes of the usual law. `only`: the one of that name; all if it is empty.
+std::vector<Scenario> scenarios(std::string_view only) {
   std::vector<Scenario> all;
-  const auto add = [&all](std::string_view name, auto&& change) {
+  const auto add = [&all, only](std::string_view name, auto&& change) {
+    if (!only.empty() && name != only) return;
     truth::SeriesLaw law;
     change(law);
     all.push_back({.name = name, .law = law});
@@ -236,13 +237,14 @@ void add_series(Tallies& tallies, const truth::SeriesLaw& law, std::uint64_t see
   if (!is_pilot_told) tallies.pilot.add_without_end();
 }
 
-void print_coverage(std::size_t series, std::uint64_t seed, const Precision& precision, bool has_shared_error) {
+void print_coverage(std::size_t series, std::uint64_t seed, const Precision& precision, bool has_shared_error,
+                    std::string_view only) {
   fmt::print(
       "| runs | stopped on width % | on the floor % | interval holds % | `correlated` or `drift` % | `few-runs` % | "
       "misses, nothing said % | runs, median | runs for measured times | raw: runs | raw: holds % | Pilot: runs | "
       "Pilot: holds % |\n"
       "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
-  for (Scenario scenario : scenarios()) {
+  for (Scenario scenario : scenarios(only)) {
     scenario.law.has_shared_error = has_shared_error;
     Tallies tallies;
     for (std::size_t i = 0; i < series; ++i) add_series(tallies, scenario.law, seed + i, precision);
@@ -299,12 +301,12 @@ void add_comparison(VersusTally& tally, const Scenario& scenario, double slower,
   }
 }
 
-void print_versus(std::size_t series, std::uint64_t seed, const Precision& precision) {
+void print_versus(std::size_t series, std::uint64_t seed, const Precision& precision, std::string_view only) {
   fmt::print(
       "| runs | B takes longer by % | right % | wrong % | unclear % | interval holds % | pairs, median |\n"
       "|---|---|---|---|---|---|---|\n");
-  std::vector<Scenario> all = scenarios();
-  all.push_back({"independent, 30 %, B's intervals reach twice as far", {.disturbed = 0.3}, 2.0});
+  std::vector<Scenario> all = scenarios(only);
+  if (only.empty()) all.push_back({"independent, 30 %, B's intervals reach twice as far", {.disturbed = 0.3}, 2.0});
   for (Scenario scenario : all) {
     if (scenario.law.quiet_after > 0) continue;  // so disturbed before that estimates may be negative, without a ratio
     scenario.law.has_shared_error = true;
@@ -370,12 +372,12 @@ void add_family(FamilyTally& tally, const Scenario& scenario, std::span<const do
   }
 }
 
-void print_families(std::size_t series, std::uint64_t seed, const Precision& precision) {
+void print_families(std::size_t series, std::uint64_t seed, const Precision& precision, std::string_view only) {
   fmt::print(
       "| runs | programs | called different, all equal % | each at its own % | all intervals hold % | rounds, median | "
       "one 3 % slower: found % | others called different % | unclear % | rounds, median |\n"
       "|---|---|---|---|---|---|---|---|---|---|\n");
-  for (Scenario scenario : scenarios()) {
+  for (Scenario scenario : scenarios(only)) {
     if (scenario.law.quiet_after > 0) continue;  // as in print_versus()
     scenario.law.has_shared_error = true;
     for (const std::size_t programs : {3, 4}) {
@@ -417,13 +419,15 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   double within = 1.0;
   app.add_option("--within", within, "Half width in percent")->capture_default_str();
+  std::string only;
+  app.add_option("--only", only, "The kind of runs of this name, as the first column has it; by default all");
   CLI11_PARSE(app, argc, argv);
   const Precision precision{.within_percent = within};
   if (set == "coverage") {
-    print_coverage(series, seed, {.within_percent = within, .shared_error = 0.0}, false);
+    print_coverage(series, seed, {.within_percent = within, .shared_error = 0.0}, false, only);
   }
-  if (set == "shared-coverage") print_coverage(series, seed, precision, true);
-  if (set == "versus") print_versus(series, seed, precision);
-  if (set == "families") print_families(series, seed, precision);
+  if (set == "shared-coverage") print_coverage(series, seed, precision, true, only);
+  if (set == "versus") print_versus(series, seed, precision, only);
+  if (set == "families") print_families(series, seed, precision, only);
   if (set == "shared") print_shared_errors(series, seed);
 }

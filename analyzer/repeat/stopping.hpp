@@ -67,7 +67,7 @@ struct Outlook {
   bool is_reachable = true;  // false: not with the possible runs, or not at all
 };
 
-/// The current precision of a series, or of a comparison of pairs. With pairs, these are counted instead of runs.
+/// The current precision of a series, or of a comparison of pairs. With several programs, rounds are counted instead of runs.
 struct KnownSoFar {
   std::size_t runs = 0;                      // that count
   std::optional<double> half_width_percent;  // none with fewer than two runs

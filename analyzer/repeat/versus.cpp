@@ -158,7 +158,8 @@ VersusVerdict verdict_of(const Versus& versus, double within_percent) {
   }
   const bool is_slower = undisturbed == VersusVerdict::slower && versus.measured.ratio > 1.0;
   const bool is_faster = undisturbed == VersusVerdict::faster && versus.measured.ratio < 1.0;
-  return is_slower || is_faster ? undisturbed : VersusVerdict::unclear;
+  const bool is_same = undisturbed == VersusVerdict::same && measured == VersusVerdict::same;
+  return is_slower || is_faster || is_same ? undisturbed : VersusVerdict::unclear;
 }
 
 Versus compared(const PairedTimes& times, const Precision& precision) {

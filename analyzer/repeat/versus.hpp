@@ -105,7 +105,8 @@ struct Versus {
 ///   the verdict is `contradiction`;
 /// - without what the kernel saw others take, its 80 % interval holds 1: `outside`, and the undisturbed times give it;
 /// - between these: `open`. The undisturbed times then tell a faster program from a slower one if the measured ratio
-///   lies on the same side of 1, but never that two are the same.
+///   lies on the same side of 1, and that two are the same if the measured times say so, too: it is so then whosever
+///   the interference is.
 /// The levels are not symmetric, since an error is not: one of five comparisons of equal programs needs more pairs, and
 /// one of a thousand looks blames a program for a neighbour.
 ///

@@ -514,6 +514,19 @@ TEST(Versus, SeldomTakesAProgramsOwnTimeForANeighboursThatMetTheOther) {
   EXPECT_LE(mistaken, 5U);  // of 50: by the measured times alone, nearly all
 }
 
+TEST(Versus, CallsProgramsTheSameIfBothTimesSaySoWhoseverTheInterferenceIs) {
+  std::size_t open = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    std::vector<RunPair> pairs = pairs_from({{.disturbed = 0.0}, seed}, 20, 1.0, 1.0);
+    for (RunPair& pair : pairs) pair.b.measured_seconds *= 1.002;
+    const Versus versus = compare_pairs(pairs, {.within_percent = 2.0});
+    if (versus.attribution != Attribution::open) continue;
+    ++open;
+    EXPECT_EQ(versus.verdict, VersusVerdict::same) << seed;
+  }
+  EXPECT_GT(open, 5U);
+}
+
 TEST(Versus, NeverCallsProgramsTheSameWhoseMeasuredTimesDiffer) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     for (const std::size_t pairs : {5U, 10U}) {
