@@ -69,7 +69,7 @@ ordered_json trend_json(const SiteWork& work, const WorkChanges& found) {
 
 std::string trend_text(const SiteWork& work, const WorkChanges& found) {
   std::string text =
-      fmt::format("{} ({}{}), {}\n", briefly(name_of(work.work), 60), work.work.work.substr(0, 8),
+      fmt::format("{} ({}{}), {}\n", briefly(shown_name(work.work), 60), work.work.work.substr(0, 8),
                   work.cluster.empty() ? "" : " on " + briefly(work.cluster, 24), plural(found.runs, "run"));
   for (const Change& change : found.changes) text += "  " + change_words(change) + "\n";
   for (const LossChange& change : found.losses) {

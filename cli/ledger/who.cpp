@@ -146,7 +146,7 @@ const PastRun& run_of(const Who& who, std::size_t suspect) { return who.others[w
 std::string text_of(const Who& who) {
   const double lost = who.lost_seconds();
   std::string text =
-      fmt::format("{}, {}: {}, of which {} came from outside ({} to {})\n", name_of(who.run),
+      fmt::format("{}, {}: {}, of which {} came from outside ({} to {})\n", shown_name(who.run),
                   when_words(who.run.run.run, true), seconds(who.run.run.run_time_seconds), seconds(lost),
                   seconds(who.run.run.run_time_seconds - *who.run.run.undisturbed_high_seconds),
                   seconds(who.run.run.run_time_seconds - *who.run.run.undisturbed_low_seconds));
@@ -159,8 +159,8 @@ std::string text_of(const Who& who) {
   if (who.told.culprits.empty()) return text + fmt::format("None of the {} at that time explains it.\n", others);
   double explained = 0.0;
   for (const Culprit& culprit : who.told.culprits) {
-    std::string names = name_of(run_of(who, culprit.suspect));
-    for (const std::size_t other : culprit.or_else) names += ", or " + name_of(run_of(who, other));
+    std::string names = shown_name(run_of(who, culprit.suspect));
+    for (const std::size_t other : culprit.or_else) names += ", or " + shown_name(run_of(who, other));
     const auto percent = [lost](double value) { return decimal(100.0 * value / lost, 0); };
     text += fmt::format("{} % ({} to {}) of it: {}, by {}\n", percent(culprit.lost_seconds),
                         percent(std::max(0.0, culprit.interval_seconds.low)), percent(culprit.interval_seconds.high),
@@ -174,7 +174,7 @@ std::string text_of(const Who& who) {
 ordered_json json_of(const Who& who) {
   const auto named = [&](std::size_t suspect) {
     const PastRun& run = run_of(who, suspect);
-    return ordered_json{{"run", run.run.key}, {"name", name_of(run)}};
+    return ordered_json{{"run", run.run.key}, {"name", shown_name(run)}};
   };
   ordered_json culprits = ordered_json::array();
   for (const Culprit& culprit : who.told.culprits) {

@@ -113,7 +113,7 @@ std::string rows_of_runs(const SiteOnPages& site, const std::vector<PastRun>& ru
     const ledger::RunRow& run = runs[i].run;
     const std::string code = run.verdict == "unknown" ? run.no_verdict : run.cause;
     rows += row_of(link(page_in(site.run_pages, run.run, up), unbroken(when_words(run.run, true))),
-                   cell(escaped(briefly(name_of(runs[i]), 40))) + cell(verdict_tag(escaped(run.verdict))) +
+                   cell(escaped(briefly(shown_name(runs[i]), 40))) + cell(verdict_tag(escaped(run.verdict))) +
                        number_cell(seconds(run.run_time_seconds)) + number_cell(undisturbed_words(run)) +
                        number_cell(run.undisturbed_seconds ? hours_words(lost_node_hours(run)) : "–") +
                        cell(code.empty() ? "" : "<code>" + escaped(code) + "</code>") +
@@ -219,7 +219,7 @@ std::string section_of_works(const SiteOnPages& site) {
   for (const WorkTrend& trend : site.trends) {
     const ledger::SiteWork& work = site.history.works[trend.work];
     const std::string to = page_in(site.work_pages, trend.work, "");
-    const std::string name = link(to, escaped(briefly(name_of(work.work), 60)));
+    const std::string name = link(to, escaped(briefly(shown_name(work.work), 60)));
     std::string what;
     for (const Change& change : trend.changes.changes)
       if (change.of != ChangeOf::machine) what += escaped(change_words(change)) + "<br>";
@@ -356,7 +356,7 @@ std::string work_page(const SiteOnPages& site, const WorkTrend& trend, const std
                                 : "";
   constexpr std::size_t most_listed = 50;
   std::string body =
-      fmt::format("<h2>{}</h2>\n<dl class=\"facts\">\n{}</dl>\n", escaped(briefly(name_of(work.work))), facts);
+      fmt::format("<h2>{}</h2>\n<dl class=\"facts\">\n{}</dl>\n", escaped(briefly(shown_name(work.work))), facts);
   body += section("What changed, and whose change it is", "", "<ul class=\"warnings\">\n" + items + "</ul>\n");
   body += section("Undisturbed time", "",
                   site_figure::times_of_work(
@@ -368,7 +368,7 @@ std::string work_page(const SiteOnPages& site, const WorkTrend& trend, const std
                   site_figure::losses_of_work(points, trend.changes.losses,
                                               "The share of its run time that each run lost." + drawn));
   body += section("Its latest runs", "", table_of_runs(site, runs, most_listed, "../"));
-  return page(name_of(work.work), "One work: the same command, ranks and number of hosts", "../",
+  return page(shown_name(work.work), "One work: the same command, ranks and number of hosts", "../",
               body + command_of("trend " + work.work.work.substr(0, 8)));
 }
 
@@ -435,7 +435,7 @@ std::string facts_of_run(const SiteOnPages& site, const PastRun& past) {
           ? std::string()
           : page_in(site.work_pages, static_cast<std::uint32_t>(work - site.history.works.begin()), "../");
   std::string facts =
-      fact("program", link(to, "<code>" + escaped(command_words(name_of(past.work))) + "</code>"), "whole");
+      fact("program", link(to, "<code>" + escaped(command_words(shown_name(past.work))) + "</code>"), "whole");
   const auto text = [&facts](std::string_view label, const std::string& words, std::string_view classes = "") {
     if (!words.empty()) facts += fact(label, escaped(words), classes);
   };
@@ -510,7 +510,7 @@ std::string run_page(const SiteOnPages& site, const RunOfPage& run) {
   }
   const std::string of_all =
       hosts.size() > most_rows ? fmt::format(", the first {} of {}", most_rows, hosts.size()) : "";
-  const std::string name = name_of(run.run);
+  const std::string name = shown_name(run.run);
   const std::string body =
       fmt::format("<h2>{}</h2>\n", escaped(name)) + verdict_section(run.run.run, run.report) +
       facts_of_run(site, run.run) + slices_section(run) +

@@ -94,7 +94,7 @@ std::string left_out_words(const ledger::SiteHistory& history) {
                      plural(history.left_out, "run"));
 }
 
-std::string name_of(const ledger::PastRun& run) {
+std::string shown_name(const ledger::PastRun& run) {
   if (run.run.user_name.empty() && run.run.job.empty() && run.work.program.empty()) return "another user's run";
   std::vector<std::string> words;
   words.push_back(run.run.job.empty() ? "run " + run.run.key.substr(0, 8) : "job " + run.run.job);
@@ -103,6 +103,6 @@ std::string name_of(const ledger::PastRun& run) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-std::string name_of(const ledger::WorkRow& work) { return work.command.empty() ? "another user's work" : work.command; }
+std::string shown_name(const ledger::WorkRow& work) { return work.command.empty() ? "another user's work" : work.command; }
 
 }  // namespace halcyon

@@ -35,8 +35,8 @@ std::string loss_change_words(const LossChange& change);
 std::string left_out_words(const ledger::SiteHistory& history);
 
 /// "job 4711 lmp of alice"; names are the operator's and the owner's to see.
-std::string name_of(const ledger::PastRun& run);
+std::string shown_name(const ledger::PastRun& run);
 /// The command of a work, where it may be seen.
-std::string name_of(const ledger::WorkRow& work);
+std::string shown_name(const ledger::WorkRow& work);
 
 }  // namespace halcyon
