@@ -22,6 +22,7 @@
 #include "libprofile/format/profile_reader.hpp"
 #include "libprofile/shared/setting_values.hpp"
 #include "libprofile/system/plural.hpp"
+#include "report/json.hpp"
 #include "report/series/validation.hpp"
 #include "report/series/validation_figures.hpp"
 #include "report/words.hpp"
@@ -41,6 +42,7 @@ struct ValidateOptions {
   std::vector<std::string> disturb;       // as given
   std::vector<DisturberSpec> disturbers;  // the same, read
   std::shared_ptr<TwoHosts> hosts;        // on which all runs are, where the network is disturbed
+  std::string json;
   bool anyway = false;
 };
 
@@ -294,11 +296,12 @@ Status write_results(const ValidateOptions& options, const Results& results) {
   const std::array figures{std::pair("runs.svg", runs_figure(setting, validation)),
                            std::pair("probability.svg", probability_figure(setting, validation)),
                            std::pair("accuracy.svg", accuracy_figure(setting, validation))};
-  if (Status printed = print_result_anyway(validation_text(setting, validation), validation_json(setting, validation),
-                                           file("validation.json"));
-      !printed) {
+  const nlohmann::ordered_json json = validation_json(setting, validation);
+  Status kept = write_file(file("validation.json"), to_text(json));
+  if (Status printed = print_result_anyway(validation_text(setting, validation), json, options.json); !printed) {
     return printed;
   }
+  if (!kept) return kept;
   if (Status tables = write_file(file("validation.md"), validation_markdown(setting, validation)); !tables) {
     return tables;
   }
@@ -405,6 +408,7 @@ void add_validate(const Command& program) {
       })
       .with_default();
   add_seed_option(command, options->plan.seed);
+  add_json_option(command, options->json);
   command.flag("--anyway", options->anyway, "Continue on a machine that is too noisy; the result says so");
   add_recording_options(command, options->recording);
   command.notes(
