@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/attribution/efficiency.hpp"
+#include "analyzer/evidence/witnessed.hpp"
 #include "libprofile/system/shell_word.hpp"
 #include "report/remedies.hpp"
 #include "report/where_it_went.hpp"
@@ -50,9 +51,11 @@ std::string time_words(const Profile& profile, const Analysis& analysis) {
                      analysis.known_runs ? "; " + known_runs_words(profile, InShort::yes) : "");
 }
 
-std::string cause_words(const Analysis& analysis) {
+std::string cause_words(const Profile& profile, const Analysis& analysis) {
   if (const std::optional<Cause>& cause = analysis.cause) {
-    return (analysis.result().may_be_own ? "perhaps the program itself: " : "") + headline(cause->text);
+    const std::string who = cause->code == "other-processes" ? who_had_the_cpus(profile) : "";
+    return (analysis.result().may_be_own ? "perhaps the program itself: " : "") + headline(cause->text) +
+           (who.empty() ? "" : ": " + who);
   }
   if (const std::string crowded = crowded_words(analysis); !crowded.empty()) {
     return "the program itself: " + headline(crowded);
@@ -95,7 +98,7 @@ std::string next_words(const Profile& profile, const Analysis& analysis) {
 std::string headline(std::string_view message) { return std::string(message.substr(0, message.find(": "))); }
 
 FirstAnswers first_answers(const Profile& profile, const Analysis& analysis) {
-  return {quote_words(profile, analysis), time_words(profile, analysis), cause_words(analysis),
+  return {quote_words(profile, analysis), time_words(profile, analysis), cause_words(profile, analysis),
           rank_words(profile, analysis), next_words(profile, analysis)};
 }
 

@@ -118,6 +118,22 @@ TEST(FirstLines, NameTheRankWithMoreWorkAndTheProgramAsTheCause) {
   EXPECT_EQ(answers[3], "rank 1 has 1.50 times the CPU time of its peers");
 }
 
+TEST(FirstLines, NameWhoHadTheCpusIfAWitnessSawIt) {
+  Profile profile = delayed_profile(10.0F);
+  const double lost = 200.0;
+  for (auto& times : profile.last_rank_times) times.assign(profile.segments, 0.0F);
+  profile.last_rank_off_cpu.assign(profile.segments, 0.0F);
+  for (std::size_t i = 0; i < profile.segments; i += 10) profile.last_rank_off_cpu[i] = 10.0F;
+  for (auto& counts : profile.evidence) counts.assign(2, 0.0);
+  profile.evidence[index_of(Evidence::off_cpu)] = {0.0, lost};
+  profile.evidence[index_of(Evidence::cpu_wait)] = {0.0, lost};
+  profile.witnessed = {.by = "switches", .seconds = 400.0, .waited_seconds = lost};
+  profile.witnessed.add({.whose = PartyKind::other_job, .program = "cc1plus", .user = "ann", .job = "4711"}, 150.0);
+  const std::vector<std::string> red = closing("run.h5", profile);
+  EXPECT_EQ(red[2], "halcyon: cause    other processes on the same cores: cc1plus of ann, job 4711");
+  EXPECT_EQ(red[3], "                  (75 %)");
+}
+
 TEST(Quote, IsALineForAPaperInEachForm) {
   const Profile profile = uniform_profile(200, 1.0);
   const Analysis analysis = analyze(profile, "paper");
