@@ -18,6 +18,7 @@ SEED = "6"
 QUIET_TRIES = 5  # others may disturb a run, but hardly all of them
 MOST_SPREAD = 1.1  # of the run times of one program; more shows that the machine was disturbed, and that red was right
 MOST_MISSED = 3.0  # points of interference
+MOST_OF_OTHERS = 15.0  # points of interference, which a quiet run may have as well before it is red
 LEAST_COVERAGE = 90.0  # percent
 
 
@@ -40,11 +41,11 @@ class Lammps(halcyon_test.Behaviour):
         return report
 
     def check_is_what_was_injected(self, disturbed, unjudged=0.0):
-        """Neither less nor surely more, if nobody else disturbed the run. Delays in the unjudged percent of the run are
-        not in the estimate."""
+        """Neither less nor more than others may have added. Delays in the unjudged percent of the run are not in the
+        estimate."""
         self.assertGreater(disturbed["interference_percent"], disturbed["injected_percent"] - unjudged - MOST_MISSED,
                            disturbed)
-        self.assertLessEqual(disturbed["interference_interval_percent"][0], disturbed["injected_percent"], disturbed)
+        self.assertLess(disturbed["interference_percent"], disturbed["injected_percent"] + MOST_OF_OTHERS, disturbed)
 
     def check(self, directory, script, steps=None):
         def check_disturbed(attempt):

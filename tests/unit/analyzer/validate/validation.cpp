@@ -72,8 +72,7 @@ TEST(Plan, CoversTargetsAndHitsEvenly) {
     for (const int runs : {1, 2, 3, 5}) {
       std::set<std::pair<double, int>> pairs;
       std::set<double> hits;
-      for (const PlannedRun& run :
-           injected_runs(roomy, {.levels = levels, .runs = runs, .disturbers = 0, .seed = 1})) {
+      for (const PlannedRun& run : injected_runs(roomy, {.levels = levels, .runs = runs, .disturbers = 0, .seed = 1})) {
         pairs.insert({run.target_percent, band_of(run, runs, levels - 1)});
         hits.insert(run.hits_per_segment);
       }
