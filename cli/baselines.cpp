@@ -128,7 +128,7 @@ int show(const BaselinesOptions& options, const KnownBefore& known) {
 }
 
 int forget(const BaselinesOptions& options, const KnownBefore& known) {
-  if (options.all != options.names.empty()) return misuse("name the works or hosts to forget, or give --all");
+  if (options.all != options.names.empty()) return fail("name the works or hosts to forget, or give --all");
   std::vector<std::string> names = options.names;
   if (options.all) {
     for (const std::string& name : known.names()) names.push_back(name);

@@ -63,7 +63,7 @@ std::vector<std::string> printed_codes() {
   codes.add_all<Attribution>();
   codes.add_all<SearchEnd>();
   codes.add_all<ChangeOf>();
-  for (const ExitStatus status : {passed, not_done, bad_usage, negative_answer, no_answer}) {
+  for (const ExitStatus status : {passed, bad_usage_or_file, negative_answer, no_answer}) {
     codes.add(std::to_string(status));
   }
   return codes.take();

@@ -18,7 +18,7 @@ struct ComposeOptions {
 };
 
 int compose_files(const ComposeOptions& options) {
-  if (options.files.size() < 2) return misuse("compose needs two profiles or more (see halcyon compose --help)");
+  if (options.files.size() < 2) return fail("compose needs two profiles or more (see halcyon compose --help)");
   if (const std::string objection = objection_to_new_profile(options.output); !objection.empty())
     return fail(objection);
   std::vector<Profile> runs;

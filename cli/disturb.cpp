@@ -67,7 +67,7 @@ int wait_for_end(const std::vector<Disturber>& disturbers, double seconds) {
 int disturb(const DisturbOptions& options, const Words& command) {
   const bool lasts_as_long_as_command = !command.empty();
   if (lasts_as_long_as_command && !options.lasts.empty()) {
-    return misuse(
+    return fail(
         "--for cannot be used with a command, which is disturbed until it ends; part:FROM..TO disturbs a part of it");
   }
   const double seconds =
@@ -77,7 +77,7 @@ int disturb(const DisturbOptions& options, const Words& command) {
   for (const std::string& text : options.disturbers) {
     specs.push_back(*parse_disturber(text));
     if (needs_length(specs.back().schedule) && !std::isfinite(seconds)) {
-      return misuse("'" + text + "': percentages need a known length; give times, such as part:2s..5s, or --for");
+      return fail("'" + text + "': percentages need a known length; give times, such as part:2s..5s, or --for");
     }
     if (specs.back().kind == DisturberKind::network && !hosts) {
       Outcome<TwoHosts> made = TwoHosts::make();

@@ -22,7 +22,7 @@ void add_exec(const Command& program) {
       "Exit status: that of the program.\n"
       "Example: srun -n 64 halcyon exec -o run.h5 -- ./app input");
   command.starts([options](const Words& words) {
-    if (words.empty()) return misuse("no program given: halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]");
+    if (words.empty()) return fail("no program given: halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]");
     const std::optional<MpiLibrary> library = mpi_of_program(words.front());
     const Outcome<std::string> preload =
         fitting_preload_list(family_of_rank(library), !options->inject.empty(), library);

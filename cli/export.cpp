@@ -63,11 +63,11 @@ Status write(const Format& format) {
 
 int export_file(const ExportOptions& options) {
   if (options.perfetto.empty() && options.openmetrics.empty() && options.csv.empty()) {
-    return misuse("name a format and where to write it: --perfetto, --openmetrics or --csv, each with FILE or -");
+    return fail("name a format and where to write it: --perfetto, --openmetrics or --csv, each with FILE or -");
   }
   if (const auto objection = objection_to_places(
           {{"--perfetto", options.perfetto}, {"--openmetrics", options.openmetrics}, {"--csv", options.csv}})) {
-    return misuse(*objection);
+    return fail(*objection);
   }
   show_step("reading " + options.file);
   Outcome<Profile> profile = read_profile(options.file);

@@ -88,23 +88,23 @@ std::optional<Surface> surface_of(const MapResult& result) {
 }
 
 int map(const MapOptions& options, const Words& launch) {
-  if (launch.empty()) return misuse("no launch command given: halcyon map --vary N=1,2,4 -- mpirun -np 4 ./app {N}");
+  if (launch.empty()) return fail("no launch command given: halcyon map --vary N=1,2,4 -- mpirun -np 4 ./app {N}");
   MapResult result{.command = quoted(launch), .is_time = options.common.read.empty()};
   VariedRunsSetting setting{.subcommand = "map", .launch = launch};
   std::size_t size = 1;
   for (const std::string& text : options.vary) {
     const Outcome<Factor> factor = parse_factor(text);
-    if (!factor) return misuse("--vary: " + factor.failure().message);
+    if (!factor) return fail("--vary: " + factor.failure().message);
     setting.names.push_back(factor->name);
     result.factors.push_back(*factor);
     size *= factor->levels.size();
-    if (size > most_points) return misuse("--vary: these are more than 10000 combinations");
+    if (size > most_points) return fail("--vary: these are more than 10000 combinations");
   }
   const Outcome<double> confidence = parse_share(options.confidence, {0.5, 0.999});
-  if (!confidence) return misuse("--confidence: " + confidence.failure().message);
+  if (!confidence) return fail("--confidence: " + confidence.failure().message);
   result.confidence = *confidence;
   Outcome<VariedRuns> series = VariedRuns::open(std::move(setting), options.common);
-  if (!series) return misuse(series.failure().message);
+  if (!series) return fail(series.failure().message);
 
   const std::vector<Point> grid = grid_of(result.factors);
   SignalRelay relay;
@@ -116,7 +116,7 @@ int map(const MapOptions& options, const Words& launch) {
                                               [&result] { return map_html(result); });
   if (!written) return fail(written.failure().message);
   relay.end_as_asked();
-  return result.ended_early.empty() ? passed : not_done;
+  return result.ended_early.empty() ? passed : bad_usage_or_file;
 }
 
 }  // namespace

@@ -124,9 +124,9 @@ void tell_end(const RegulationEnd& end, const RegulationRequest& request) {
 }
 
 int regulate(const RegulateOptions& options, const Words& launch) {
-  if (launch.empty()) return misuse("no launch command given: halcyon regulate [OPTIONS] -- mpirun -np 4 ./app");
+  if (launch.empty()) return fail("no launch command given: halcyon regulate [OPTIONS] -- mpirun -np 4 ./app");
   Outcome<RegulationRequest> request = request_of(options);
-  if (!request) return misuse(request.failure().message);
+  if (!request) return fail(request.failure().message);
   request->command = quoted(launch);
   RunOptions run = options.run;
   run.ranks.live = "on";

@@ -91,20 +91,19 @@ std::optional<std::string> objection_to_outputs(const RepeatOptions& options) {
 
 int repeat(RepeatOptions options, Words launch) {
   if (!options.resumed.empty()) {
-    if (!options.directory.empty())
-      return misuse("-o and --resume exclude each other: a series stays in its directory");
+    if (!options.directory.empty()) return fail("-o and --resume exclude each other: a series stays in its directory");
     const Outcome<SeriesPurpose> purpose = RunSeries::purpose_of(options.resumed);
     if (!purpose) return fail(purpose.failure().message);
     if (launch.empty()) launch = purpose->command;
     if (const Status taken = take_over(options, *purpose); !taken) return fail(taken.failure().message);
   }
-  if (launch.empty()) return misuse("no launch command given: halcyon repeat [OPTIONS] -- mpirun -np 4 ./app");
+  if (launch.empty()) return fail("no launch command given: halcyon repeat [OPTIONS] -- mpirun -np 4 ./app");
   if (!options.quote.empty() && !(options.versus.empty() && options.work.empty() && !options.is_against_itself)) {
-    return misuse("--quote gives the time of one program: leave out --versus, --aa and --work");
+    return fail("--quote gives the time of one program: leave out --versus, --aa and --work");
   }
   const Outcome<RepeatRequest> request = request_of(options, launch);
-  if (!request) return misuse(request.failure().message);
-  if (const std::optional<std::string> objection = objection_to_outputs(options)) return misuse(*objection);
+  if (!request) return fail(request.failure().message);
+  if (const std::optional<std::string> objection = objection_to_outputs(options)) return fail(*objection);
   Outcome<RunSeries> series = open_series(options, launch);
   if (!series) return fail(series.failure().message);
 
@@ -143,7 +142,7 @@ int repeat(RepeatOptions options, Words launch) {
     tell("interrupted before a run had ended; continue with --resume " + repetition.directory);
   }
   runs.signals.end_as_asked();
-  return ended && written ? status_of(options, repetition) : int{not_done};
+  return ended && written ? status_of(options, repetition) : int{bad_usage_or_file};
 }
 
 }  // namespace

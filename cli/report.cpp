@@ -64,7 +64,7 @@ void forget_earlier_runs(Profile& profile) {
 }
 
 int report(const ReportOptions& options) {
-  if (const std::optional<std::string> objection = objection_to(options)) return misuse(*objection);
+  if (const std::optional<std::string> objection = objection_to(options)) return fail(*objection);
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
   std::string csv = runs_csv_header();

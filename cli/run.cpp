@@ -24,7 +24,7 @@ void add_run(const Command& program) {
       "  halcyon run -- srun -n 4 ./app input\n"
       "  halcyon run -o noisy.h5 --inject class=all,prob=0.0003,mean=50ms,sd=5ms -- mpirun -np 2 ./app");
   command.starts([options, is_watched, is_silent](const Words& launch) {
-    if (launch.empty()) return misuse("no launch command given: halcyon run [OPTIONS] -- mpirun -np 4 ./app");
+    if (launch.empty()) return fail("no launch command given: halcyon run [OPTIONS] -- mpirun -np 4 ./app");
     options->tells_first = !*is_silent;
     const Beside line = *is_silent || options->ranks.live == "off" ? Beside() : Beside(show_line_beside);
     return run_and_report(*options, launch, *is_watched ? Beside(show_view_beside) : line);

@@ -114,7 +114,7 @@ void add_run_options(const Command& command, RunOptions& options) {
 int run_and_report(const RunOptions& options, const Words& launch, const Beside& beside) {
   const LookAtHost look;
   const Outcome<Launcher> launcher = launcher_to_start(launch);
-  if (!launcher) return misuse(launcher.failure().message);
+  if (!launcher) return fail(launcher.failure().message);
   RankOptions ranks = options.ranks;
   std::error_code error;
   const fs::path output = fs::absolute(ranks.output.empty() ? default_output : file_of_output(ranks.output), error);
@@ -141,7 +141,7 @@ int run_and_report(const RunOptions& options, const Words& launch, const Beside&
   if (!end) return fail(end.failure().message);
 
   // Where something went wrong, the program's own failure says more than the missing profile.
-  const int failed = end->status != 0 ? end->status : int{not_done};
+  const int failed = end->status != 0 ? end->status : int{bad_usage_or_file};
   if (!end->profile) {
     fail((end->status != 0 ? fmt::format("no profile was written: the launch command ended with status {}", end->status)
                            : no_profile_words(launch, ranks.output)) +

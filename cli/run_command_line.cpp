@@ -104,13 +104,13 @@ int run_command_line(int argc, char** argv) try {
   };
   if (subcommand.starts_with("-")) {
     if (const std::string meant = launch_meant("run", argv + 1); !meant.empty()) {
-      return misuse("there is no command before '" + std::string(subcommand) + "'" + meant);
+      return fail("there is no command before '" + std::string(subcommand) + "'" + meant);
     }
   }
   if (is_other_word) {
     const std::string word(subcommand);
     if (std::filesystem::is_regular_file(word)) {
-      return misuse("there is no command '" + word + "'. Did you mean: halcyon report " + word + "?");
+      return fail("there is no command '" + word + "'. Did you mean: halcyon report " + word + "?");
     }
     std::vector<std::string> names = command_names(*app);
     if (asks_for_help) {
@@ -119,8 +119,8 @@ int run_command_line(int argc, char** argv) try {
     std::string meant = did_you_mean(word, names);
     const bool is_program = found_program(word) || place_of_launcher({word}) == 0;
     if (meant.empty()) meant = launch_meant("run", argv + (is_program ? 1 : 2));
-    return misuse(std::string("there is no command ") + (asks_for_help ? "or code " : "") + "'" + word + "'" + meant +
-                  see);
+    return fail(std::string("there is no command ") + (asks_for_help ? "or code " : "") + "'" + word + "'" + meant +
+                see);
   }
   try {
     const std::vector<std::string> typed(std::min(argv + 1, dashes), dashes);
@@ -130,29 +130,29 @@ int run_command_line(int argc, char** argv) try {
   } catch (const CLI::ParseError& error) {
     if (launches && dashes == end) {
       if (const std::string meant = launch_meant(std::string(subcommand), argv + 2); !meant.empty()) {
-        return misuse("put the launcher and its program behind '--'" + meant);
+        return fail("put the launcher and its program behind '--'" + meant);
       }
     }
     const CLI::App& command = innermost(*app);
     if (command.get_require_subcommand_min() > 0 && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
       const std::vector<std::string> others = app->remaining(true);
       if (others.empty() || others.front().starts_with("-")) {
-        return misuse("a command is required: " + help_of_command + " lists them");
+        return fail("a command is required: " + help_of_command + " lists them");
       }
       const std::string& word = others.front();
-      return misuse("there is no command '" + std::string(subcommand) + " " + word + "'" +
-                    did_you_mean(word, command_names(command)) + see);
+      return fail("there is no command '" + std::string(subcommand) + " " + word + "'" +
+                  did_you_mean(word, command_names(command)) + see);
     }
     if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) {
-      return misuse(words_of(error, command, commands) + see);
+      return fail(words_of(error, command, commands) + see);
     }
     const std::string unexpected = app->remaining(true).empty() ? "" : app->remaining(true).front();
     if (launches && dashes == end && !unexpected.starts_with("-")) {
-      return misuse("put the program that it starts behind '--'" + see);
+      return fail("put the program that it starts behind '--'" + see);
     }
     const std::string is_wrong = unexpected.starts_with("-") ? "there is no option '" + unexpected + "'"
                                                              : "'" + unexpected + "' is one word too many";
-    return misuse(is_wrong + did_you_mean(unexpected, option_names(command)) + see);
+    return fail(is_wrong + did_you_mean(unexpected, option_names(command)) + see);
   }
   return commands.chosen(program);
 } catch (const std::exception& error) {

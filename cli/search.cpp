@@ -208,13 +208,13 @@ void make_runs(VariedRuns& series, SearchResult& result, SignalRelay& relay) {
 }
 
 int status_of(const SearchResult& result) {
-  if (!result.ended_early.empty()) return not_done;
+  if (!result.ended_early.empty()) return bad_usage_or_file;
   switch (*result.state.end) {
     case SearchEnd::reached:
     case SearchEnd::bracketed:
     case SearchEnd::all_meet: return passed;
     case SearchEnd::none_meets: return negative_answer;
-    case SearchEnd::wrong_way: return bad_usage;
+    case SearchEnd::wrong_way: return bad_usage_or_file;
     case SearchEnd::noise:
     case SearchEnd::too_many_runs: break;
   }
@@ -222,15 +222,15 @@ int status_of(const SearchResult& result) {
 }
 
 int search(const SearchOptions& options, const Words& launch) {
-  if (launch.empty()) return misuse("no launch command given: halcyon search [OPTIONS] -- mpirun -np {ranks} ./app");
+  if (launch.empty()) return fail("no launch command given: halcyon search [OPTIONS] -- mpirun -np {ranks} ./app");
   const Outcome<VariedRange> varied = parse_varied_range(options.vary);
-  if (!varied) return misuse("--vary: " + varied.failure().message);
+  if (!varied) return fail("--vary: " + varied.failure().message);
   const Outcome<SearchRequest> request = request_of(options, launch, *varied);
-  if (!request) return misuse(request.failure().message);
+  if (!request) return fail(request.failure().message);
   VariedRunsSetting setting{
       .subcommand = "search", .names = {varied->name}, .launch = launch, .keeps_failed = options.counts_failed};
   Outcome<VariedRuns> series = VariedRuns::open(std::move(setting), options.common);
-  if (!series) return misuse(series.failure().message);
+  if (!series) return fail(series.failure().message);
 
   SearchResult result{.command = quoted(launch), .name = varied->name, .request = *request};
   SignalRelay relay;

@@ -329,13 +329,13 @@ Environment options_of(const ValidateOptions& options) {
 }
 
 int validate(ValidateOptions options, const Words& launch) {
-  if (launch.empty()) return misuse("no launch command given: halcyon validate -o DIR -- mpirun -np 4 ./app");
+  if (launch.empty()) return fail("no launch command given: halcyon validate -o DIR -- mpirun -np 4 ./app");
   const Outcome<Launcher> launcher = launcher_to_start(launch);
-  if (!launcher) return misuse(launcher.failure().message);
+  if (!launcher) return fail(launcher.failure().message);
   options.launch = launch;
   options.launcher = *launcher;
   if (options.plan.levels < 2 && options.disturb.empty()) {
-    return misuse("--levels 1 makes quiet runs only: it needs --disturb");
+    return fail("--levels 1 makes quiet runs only: it needs --disturb");
   }
   for (const std::string& text : options.disturb) options.disturbers.push_back(*parse_disturber(text));
   options.plan.disturbers = static_cast<int>(options.disturbers.size());
@@ -344,8 +344,7 @@ int validate(ValidateOptions options, const Words& launch) {
                   [](const DisturberSpec& disturber) { return disturber.kind == DisturberKind::network; });
   if (disturbs_network) {
     if (options.launcher.kind != Launcher::Kind::open_mpi) {
-      return misuse(
-          "--disturb network: the launch command must be Open MPI's mpirun, for its ranks to be on two hosts");
+      return fail("--disturb network: the launch command must be Open MPI's mpirun, for its ranks to be on two hosts");
     }
     Outcome<TwoHosts> made = TwoHosts::make();
     if (!made) return fail("--disturb network: " + made.failure().message);
@@ -369,8 +368,8 @@ int validate(ValidateOptions options, const Words& launch) {
   }
   if (series.signals.asked_to_end() != 0) options.hosts.reset();
   series.signals.end_as_asked();
-  if (!failure.empty()) return series.too_noisy ? no_answer : not_done;
-  if (!written) return not_done;
+  if (!failure.empty()) return series.too_noisy ? no_answer : bad_usage_or_file;
+  if (!written) return bad_usage_or_file;
   const std::optional<std::string> objection = objection_to(results->validation.noise);
   if (!objection) return passed;
   tell("not valid: " + *objection);

@@ -294,10 +294,10 @@ int publish(const WatchOptions& options) {
 int watch(const WatchOptions& options) {
   // What is wrong within an option comes before what is missing beside it.
   const Outcome<std::vector<Condition>> warn_if = conditions_of("--warn-if", options.warn_if);
-  if (!warn_if) return misuse(warn_if.failure().message);
+  if (!warn_if) return fail(warn_if.failure().message);
   const Outcome<std::vector<Condition>> stop_if = conditions_of("--stop-if", options.stop_if);
-  if (!stop_if) return misuse(stop_if.failure().message);
-  if (const std::optional<std::string> objection = objection_to(options)) return misuse(*objection);
+  if (!stop_if) return fail(stop_if.failure().message);
+  if (const std::optional<std::string> objection = objection_to(options)) return fail(*objection);
   if (!options.publish.empty()) return publish(options);
 
   give_way();
@@ -314,7 +314,7 @@ int watch(const WatchOptions& options) {
     const std::vector<std::string> told = watch.take_told();
     for (const std::string& line : told) tell(line);
     // What cannot be read may be what was meant, if no job was named.
-    return told.empty() || names_a_job(options) ? no_such_job(options) : int{not_done};
+    return told.empty() || names_a_job(options) ? no_such_job(options) : int{bad_usage_or_file};
   }
   if (options.once) return watch_once(watch, options);
   if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) return watch_in_lines(watch, options);

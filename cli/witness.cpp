@@ -88,7 +88,7 @@ int wait_for_end(const Words& command, double seconds, SignalRelay& relay) {
 
 int witness(const WitnessOptions& options, const Words& command) {
   if (!command.empty() && !options.lasts.empty())
-    return misuse("--for cannot be used with a command, which is watched until it ends");
+    return fail("--for cannot be used with a command, which is watched until it ends");
   std::optional<Switches> switches;
   if (!options.takes_samples) {
     Outcome<Switches> opened = Switches::open();

@@ -19,18 +19,13 @@ namespace halcyon::cli {
 
 /// Of all commands alike; those that start a program otherwise return its status. `halcyon help STATUS` explains each
 /// (docs/troubleshooting.md).
-enum ExitStatus { passed = 0, not_done = 1, bad_usage = 2, negative_answer = 3, no_answer = 4 };
+enum ExitStatus { passed = 0, bad_usage_or_file = 2, negative_answer = 3, no_answer = 4 };
 
 /// Prints a line on standard error, and ignores failure: a closed terminal must not end the command.
 inline void tell(const std::string& message) { std::fprintf(stderr, "halcyon: %s\n", briefly(message).c_str()); }
 inline int fail(const std::string& message) {
   tell(message);
-  return not_done;
-}
-/// The same if what was typed is wrong, whatever the files and the machine are like.
-inline int misuse(const std::string& message) {
-  tell(message);
-  return bad_usage;
+  return bad_usage_or_file;
 }
 
 /// What went wrong, of an exception: memory and threads, mostly, since what is expected to fail is an outcome.

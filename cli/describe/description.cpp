@@ -77,7 +77,7 @@ DescribedNotes notes_from(const std::string& footer) {
 
 // All commands end alike; `special`: what else there is of this one, or whose status it returns.
 std::vector<std::string> exit_statuses(const std::vector<std::string>& special) {
-  constexpr const char* without_result = "1 error, 2 bad usage";
+  constexpr const char* without_result = "2 bad usage or failure";
   std::string words;
   for (const std::string& line : special) words += (words.empty() ? "" : " ") + line;
   if (words.ends_with('.')) words.pop_back();

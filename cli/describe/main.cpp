@@ -27,7 +27,7 @@ bool write(const std::filesystem::path& file, const std::string& text) {
 
 int main(int argc, char** argv) {
   using namespace halcyon::cli;
-  if (argc != 3) return misuse("usage: halcyon-describe DIR DATE");
+  if (argc != 3) return fail("usage: halcyon-describe DIR DATE");
   const std::filesystem::path share = argv[1];
   Commands commands;
   const std::unique_ptr<CLI::App> command_line = define_command_line(commands);
@@ -41,5 +41,5 @@ int main(int argc, char** argv) {
     written = written && write(share / "man/man1" / (program.name + "-" + command.name + ".1"),
                                man_page(program, command, argv[2]));
   }
-  return written ? passed : not_done;
+  return written ? passed : bad_usage_or_file;
 }

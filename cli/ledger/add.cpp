@@ -73,9 +73,9 @@ int add_files(const AddOptions& options,
 
 int add_to_ledger(const AddOptions& options) {
   if (options.database.empty() == options.spool.empty())
-    return misuse("ledger add needs --database or --spool, and one of them");
+    return fail("ledger add needs --database or --spool, and one of them");
   if (!options.spool.empty()) {
-    if (options.replace) return misuse("--replace is for --database: what is in a spool is not in the ledger yet");
+    if (options.replace) return fail("--replace is for --database: what is in a spool is not in the ledger yet");
     if (const std::string objection = objection_to_directory(options.spool); !objection.empty()) return fail(objection);
     return add_files(options, [&options](const ledger::SpooledRun& run) -> Outcome<ledger::Stored> {
       const Outcome<std::string> file = ledger::spool(run.record, options.spool);
@@ -116,12 +116,12 @@ int ingest_spool(const IngestOptions& options) {
     if (done->left > 0) said += fmt::format(", {} left", plural(done->left, "file"));
     const Status printed = print_text(said + "\n");
     if (!printed) return fail(printed.failure().message);
-    return done->refused + done->left > 0 ? int{not_done} : int{passed};
+    return done->refused + done->left > 0 ? int{bad_usage_or_file} : int{passed};
   });
 }
 
 int slim_ledger(const SlimOptions& options) {
-  if (options.keep.empty() && options.keep_slices.empty()) return misuse("ledger slim needs --keep or --keep-slices");
+  if (options.keep.empty() && options.keep_slices.empty()) return fail("ledger slim needs --keep or --keep-slices");
   const auto before = [now = nanoseconds_now()](const std::string& age) {
     return age.empty() ? std::int64_t{0}
                        : now - static_cast<std::int64_t>(*age_in(age)) * ledger::nanoseconds_of_a_second;

@@ -202,7 +202,7 @@ class EndedRuns(WithSpool):
         damaged.write_bytes(b"no profile")
         shutil.copy(self.record_disturbed(), self.unfinished / "b.2p.1.x.h5")
         finished = self.halcyon("ledger", "collect", "--job", "1", self.spool)
-        self.assertEqual((finished.status, finished.output), (1, "1 run put into the spool\n"), finished)
+        self.assertEqual((finished.status, finished.output), (2, "1 run put into the spool\n"), finished)
         self.assertEqual(len(finished.errors.splitlines()), 1, finished)
         self.assertIn(str(damaged), finished.errors)
         self.assertEqual(self.left(), [damaged])

@@ -136,7 +136,7 @@ class Containers(halcyon_test.Behaviour):
         self.assertIn("halcyon exec", found["program"]["remedy"])
         hidden = ["--tmpfs", LIBRARY.parent]
         finished = self.run_in(*hidden, starter=[])
-        self.assertEqual(finished.status, 1, finished)
+        self.assertEqual(finished.status, 2, finished)
         for line in (finished.errors.splitlines()[0], finished.errors.splitlines()[-1]):
             self.assertIn("bwrap starts programs in a container", line)
 

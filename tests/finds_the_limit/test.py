@@ -119,7 +119,7 @@ class FindsTheLimit(Searches):
         self.assertIn("--find least", finished.output)
 
     def test_a_run_that_fails_ends_the_search_or_does_not_meet_the_limit_where_that_is_wanted(self):
-        result, finished = self.found("rate < 1e6", *READ, vary="N=8..64", status=1)
+        result, finished = self.found("rate < 1e6", *READ, vary="N=8..64", status=2)
         self.assertEqual(result["stopped_because"], "ended-early", finished)
         for words in ("N-16_run-1 ended with status 7", str(self.directory / "out" / "N-16_run-1.log")):
             self.assertIn(words, result["ended_early"])
@@ -210,7 +210,7 @@ class FindsTheLimit(Searches):
         self.assertFalse((self.directory / "out").exists())
 
     def test_a_number_that_the_program_does_not_print_is_told(self):
-        result, finished = self.found("rate < 9", "--read", "speed: ([0-9]+)", status=1)
+        result, finished = self.found("rate < 9", "--read", "speed: ([0-9]+)", status=2)
         self.assertIn("no line of", result["ended_early"], finished)
         self.assertIn("N-1_run-1.log", result["ended_early"])
 
@@ -264,7 +264,7 @@ class GoesOn(Searches):
         words = ["--vary", "N=1..10", "--limit", "rate < 50", *READ, "--accuracy", "99%", "--",
                  *LAUNCH, "/bin/sh", program, "{N}"]
         finished = self.halcyon("search", "-o", "out", *words)
-        self.assertEqual(finished.status, 1, finished)
+        self.assertEqual(finished.status, 2, finished)
         self.assertIn("matches --read", " ".join(finished.output.split()))
         (self.directory / "count").unlink()
         program.write_text(f"exec {STEPS} $1\n")

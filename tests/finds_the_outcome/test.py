@@ -73,7 +73,7 @@ class FindsTheOutcome(halcyon_test.Behaviour):
     def test_output_to_a_closed_stream_fails_as_ever(self):
         self.run_it()
         finished = self.run_command(["sh", "-c", f"{HALCYON} report run.h5 >&-"])
-        self.assertEqual((finished.status, finished.errors), (1, "halcyon: cannot write to standard output\n"))
+        self.assertEqual((finished.status, finished.errors), (2, "halcyon: cannot write to standard output\n"))
 
     # Directories
 

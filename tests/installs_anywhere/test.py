@@ -98,7 +98,7 @@ class InstallsAnywhere(halcyon_test.Behaviour):
         shutil.copytree(self.prefix, self.directory / "copy")
         next((self.directory / "copy").rglob(LIBRARY.name)).unlink()
         finished = self.run_command(["copy/bin/halcyon", "run", "--", *MPI.launch(2), *PROGRAM])
-        self.assertEqual(finished.status, 1, finished)
+        self.assertEqual(finished.status, 2, finished)
         self.assertRegex(finished.errors,
                          rf"^halcyon: cannot find {LIBRARY.name} in {self.directory}/copy/")
 

@@ -263,7 +263,7 @@ class Profiles(WithSpool):
     def test_with_other_contents_it_is_replaced_only_if_asked(self):
         path = self.profile()
         self.ledger("add", path)
-        again = self.ledger("add", path, "--label", "new", status=1)
+        again = self.ledger("add", path, "--label", "new", status=2)
         self.assertIn("--replace", again.errors)
         self.assertIsNone(self.runs()[0]["label"])
         self.ledger("add", path, "--label", "new", "--replace")
@@ -271,7 +271,7 @@ class Profiles(WithSpool):
 
     def test_one_file_that_is_none_keeps_the_others_not_back(self):
         (self.directory / "none.h5").write_text("nothing")
-        finished = self.ledger("add", "none.h5", self.profile(), status=1)
+        finished = self.ledger("add", "none.h5", self.profile(), status=2)
         self.assertEqual(len(finished.errors.splitlines()), 1)
         self.assertIn("none.h5", finished.errors)
         self.assertEqual(len(self.runs()), 1)
@@ -332,8 +332,8 @@ class Profiles(WithSpool):
         document = self.one_document()
         self.fill(document, 2)
         self.ledger("ingest", self.spool)
-        self.check_refused(self.ledger("who", "4711", status=1), "'4711' is no run of the ledger")
-        self.check_refused(self.ledger("who", "0000", status=1), "several runs")
+        self.check_refused(self.ledger("who", "4711", status=2), "'4711' is no run of the ledger")
+        self.check_refused(self.ledger("who", "0000", status=2), "several runs")
 
     def test_a_run_that_was_disturbed_on_purpose_is_no_loss(self):
         self.ledger("add", self.profile(inject="class=all"))
@@ -407,7 +407,7 @@ class Spools(WithSpool):
         (self.spool / "z-link").symlink_to("/etc/passwd")
         os.mkfifo(self.spool / "z-pipe")
         (self.spool / "z-directory").mkdir()
-        finished = self.ledger("ingest", self.spool, status=1)
+        finished = self.ledger("ingest", self.spool, status=2)
         self.assertRegex(finished.output, rf"^2 runs ingested, {len(hostile) + 3} files refused\n$")
         lines = finished.errors.splitlines()
         self.assertEqual(len(lines), len(hostile) + 3, finished.errors)
@@ -431,7 +431,7 @@ class Spools(WithSpool):
     def test_files_of_the_same_name_are_put_aside_beside_each_other(self):
         for contents in (b"one", b"two"):
             (self.spool / "x").write_bytes(contents)
-            self.ledger("ingest", self.spool, status=1)
+            self.ledger("ingest", self.spool, status=2)
         self.assertEqual([(self.refused / name).read_bytes() for name in ("x", "x-2")], [b"one", b"two"])
 
     def test_a_file_that_is_not_complete_is_passed_by(self):
@@ -512,7 +512,7 @@ class Spools(WithSpool):
         self.addCleanup(subprocess.run, ["umount", "-l", small], check=False)
         runs = 2000
         self.fill(self.one_document(), runs)
-        finished = self.ledger("ingest", self.spool, status=1, database=small / "site.db")
+        finished = self.ledger("ingest", self.spool, status=2, database=small / "site.db")
         self.check_refused(finished, "site.db", "room")
         left = len(list(self.spool.glob("*.run")))
         self.assertGreater(left, 0)
@@ -523,7 +523,7 @@ class Spools(WithSpool):
         self.assertEqual(len(self.runs("--last", "5000", database=small / "site.db")), runs)
 
     def test_a_spool_that_is_not_there_is_named(self):
-        self.check_refused(self.ledger("ingest", "nowhere", status=1), "nowhere")
+        self.check_refused(self.ledger("ingest", "nowhere", status=2), "nowhere")
         self.check_refused(self.halcyon("ledger", "add", "--spool", "nowhere", self.profile()), "nowhere")
 
 
@@ -553,16 +553,16 @@ class Databases(WithSpool):
             database.execute("INSERT INTO halcyon_ledger VALUES (99, 'halcyon 9')")
             database.commit()
         for words in (("runs",), ("lost",), ("add", "a.h5")):
-            self.check_refused(self.ledger(*words, status=1), "site.db", "newer halcyon", "99")
+            self.check_refused(self.ledger(*words, status=2), "site.db", "newer halcyon", "99")
 
     def test_what_is_no_ledger_is_named(self):
-        self.check_refused(self.ledger("runs", status=1), "site.db")
+        self.check_refused(self.ledger("runs", status=2), "site.db")
         self.database.write_text("something else, that is longer than the first page's header of a database" * 20)
-        self.check_refused(self.ledger("lost", status=1), "site.db", "no database")
+        self.check_refused(self.ledger("lost", status=2), "site.db", "no database")
         self.assertIn("something else", self.database.read_text())
         empty = self.directory / "empty.db"
         empty.touch()
-        self.check_refused(self.ledger("runs", status=1, database=empty), "empty.db", "no ledger")
+        self.check_refused(self.ledger("runs", status=2, database=empty), "empty.db", "no ledger")
 
     def test_one_that_cannot_be_written_is_named(self):
         self.ledger("add", self.profile())
@@ -628,7 +628,7 @@ class Site(WithSpool):
         self.assertRegex(self.ledger("trend", "solver5").output, r"it loses .* points .* more of its run time to others")
 
     def test_a_work_that_is_not_there_is_refused_with_those_that_are(self):
-        self.check_refused(self.ledger("trend", "solvr0", status=1), "solvr0", "Did you mean: solver0?", "solver7")
+        self.check_refused(self.ledger("trend", "solvr0", status=2), "solvr0", "Did you mean: solver0?", "solver7")
 
 
 class Pages(WithSpool, WithPages):
@@ -886,15 +886,15 @@ class Postgresql(WithSpool):
         for table in ("run", "run_group", "work"):
             self.assertIn("permission denied", self.psql(f"SELECT * FROM {table}", "alice", "site", check=False).stderr)
         self.fill(self.one_document(), 1)
-        refused = self.ledger("ingest", self.spool, status=1, database=self.address("alice"))
+        refused = self.ledger("ingest", self.spool, status=2, database=self.address("alice"))
         self.check_refused(refused, "permission denied")
         self.assertEqual(len(list(self.spool.glob("*.run"))), 1)
 
     def test_a_newer_schema_is_refused_and_a_server_that_is_away_is_named(self):
         self.ledger("add", self.profile())
         self.psql("INSERT INTO halcyon_ledger VALUES (99, 'x')", database="site")
-        self.check_refused(self.ledger("runs", status=1), "newer halcyon")
-        self.check_refused(self.ledger("runs", status=1, database=f"postgresql:///site?host={self.directory}"),
+        self.check_refused(self.ledger("runs", status=2), "newer halcyon")
+        self.check_refused(self.ledger("runs", status=2, database=f"postgresql:///site?host={self.directory}"),
                            self.directory)
 
     def test_a_kill_at_any_moment_loses_nothing_and_counts_nothing_twice(self):

@@ -314,7 +314,7 @@ class Parts(Runs):
         self.assertIn(f"{SEGMENTS} segments of 2 of 2 ranks", recovered.output)
         self.check(SEGMENTS, "aborted")
         again = self.halcyon("recover", self.parts)
-        self.assertEqual(again.status, 1)
+        self.assertEqual(again.status, 2)
         self.assertIn("never overwritten", again.errors)
 
     def test_a_signal_that_a_library_answers_first_leaves_that_line_too(self):
@@ -351,7 +351,7 @@ class Parts(Runs):
         self.assertEqual(cut_off.status, 0, cut_off)
         self.assertRegex(cut_off.output, f"{SEGMENTS} segments of 2 of 2 ranks, .*; block 0 of rank 1 in .* is damaged")
         missing = self.halcyon("recover", self.directory / "nothing.h5.parts")
-        self.assertEqual(missing.status, 1, missing)
+        self.assertEqual(missing.status, 2, missing)
 
 
 class Places(Runs):

@@ -5,11 +5,11 @@ import re
 import halcyon_test
 from halcyon_test import EXAMPLES, MPI, SOURCE, editing
 
-ERROR, USAGE, WORSE, UNKNOWN = 1, 2, 3, 4
+FAILED, WORSE, UNKNOWN = 2, 3, 4
 # Both are places to write to, and both are numbers.
 TWO_FORMS = {"--output": {"FILE", "DIR"}, "--vary": {"NAME=A..B", "NAME=LIST"}}
 # How each command fails although what was typed makes sense.
-ERRORS = {
+FAILURES = {
     "run": ["-o", "{}/run.h5", "--", *MPI.launch(1), "false"],
     "repeat": ["-o", "{}/series", "--", *MPI.launch(1), "false"],
     "exec": ["--", "./nothing"],
@@ -92,18 +92,18 @@ class OneVocabulary(halcyon_test.Behaviour):
 
     def test_what_makes_no_sense_ends_with_2(self):
         for command in self.commands():
-            self.check_refused(self.halcyon(*command.split(), "--no-such-option"), "--help", status=USAGE)
-        self.check_refused(self.halcyon("no-such-command"), "no-such-command", status=USAGE)
+            self.check_refused(self.halcyon(*command.split(), "--no-such-option"), "--help", status=FAILED)
+        self.check_refused(self.halcyon("no-such-command"), "no-such-command", status=FAILED)
 
-    def test_what_cannot_be_done_ends_with_1(self):
+    def test_what_cannot_be_done_ends_with_2_too(self):
         commands = set(self.commands())
-        self.assertEqual(commands - CANNOT_FAIL, set(ERRORS), "name how it fails")
-        for command, words in ERRORS.items():
+        self.assertEqual(commands - CANNOT_FAIL, set(FAILURES), "name how it fails")
+        for command, words in FAILURES.items():
             with self.subTest(command):
                 place = self.scratch_directory()
                 finished = self.halcyon(*command.split(), *[str(word).format(place) if isinstance(word, str) else word
                                                             for word in words])
-                self.assertEqual(finished.status, ERROR, finished)
+                self.assertEqual(finished.status, FAILED, finished)
                 self.assertIn("halcyon: ", finished.errors)
 
     def test_what_was_asked_for_and_is_not_known_ends_with_4(self):

@@ -86,7 +86,7 @@ class ReadsOlderProfiles(halcyon_test.Behaviour):
             file.attrs["schema_version"] = known + 1
         for command in ("report", "info"):
             finished = self.halcyon(command, profile)
-            self.assertEqual((finished.status, finished.output), (1, ""), finished)
+            self.assertEqual((finished.status, finished.output), (2, ""), finished)
             self.assertRegex(finished.errors, rf"version {known + 1}; this halcyon reads up to {known}\b.*use a newer halcyon")
 
 

@@ -103,7 +103,7 @@ class RepeatsUntilKnown(Repeating):
 
     def test_a_program_that_always_fails_is_not_repeated(self):
         finished, result = self.repeat(program=self.script("echo why >&2; exit 9"))
-        self.assertEqual(finished.status, 1, finished)
+        self.assertEqual(finished.status, 2, finished)
         self.assertIn("\nwhy\n", finished.errors)
         self.assertIn("the first run failed", finished.errors)
         self.assertIn("run-001.log", finished.errors)
@@ -126,7 +126,7 @@ class RepeatsUntilKnown(Repeating):
         self.assertEqual(finished.status, 0, finished)
         (self.directory / "ranks").write_text("2")
         finished, result = self.repeat("-r", 3, "--resume", "series", program=[])
-        self.assertEqual(finished.status, 1, finished)
+        self.assertEqual(finished.status, 2, finished)
         self.assertIn("run-003 did other work than the first run: it had 2 ranks instead of 1.", finished.errors)
         self.assertEqual([run["reason"] for run in result["runs"]], 2 * [None] + 3 * ["other-work"])
         self.assertEqual(result["measured"]["runs"], 2)
@@ -156,7 +156,7 @@ class RepeatsUntilKnown(Repeating):
     def test_a_series_ends_if_all_runs_but_the_first_do_other_work(self):
         program = self.script(f"steps={STEPS}; [ $n = 1 ] && steps={2 * STEPS}; exec $program $steps {MILLISECONDS}")
         finished, result = self.repeat("-r", 5, program=program)
-        self.assertEqual(finished.status, 1, finished)
+        self.assertEqual(finished.status, 2, finished)
         self.assertIn("3 runs one after the other do not count", finished.errors)
         self.assertIn("--prepare", finished.errors)
         self.assertEqual(len(result["runs"]), 4)
@@ -165,13 +165,13 @@ class RepeatsUntilKnown(Repeating):
         program = self.script(f"[ $n = 1 ] && exec $program {STEPS} {MILLISECONDS}; "
                               f"[ $((n % 2)) = 0 ] && exit 9; exec $program 20 {MILLISECONDS}")
         finished, result = self.repeat("-r", 5, program=program)
-        self.assertEqual(finished.status, 1, finished)
+        self.assertEqual(finished.status, 2, finished)
         self.assertEqual([run["reason"] for run in result["runs"]][1:], ["failed", "other-work", "failed"])
 
     def test_a_comparison_ends_if_the_other_program_always_fails(self):
         other = " ".join(map(str, [*MPI.launch(1), "/bin/false"]))
         finished, result = self.repeat("-r", 2, "--versus", other)
-        self.assertEqual(finished.status, 1, finished)
+        self.assertEqual(finished.status, 2, finished)
         self.assertIn("the first run of B failed", finished.errors)
         self.assertIn("/bin/false", finished.errors.split("b-001 does not count")[1])
         self.assertEqual(len(result["runs"]), 2)
@@ -191,13 +191,13 @@ class RepeatsUntilKnown(Repeating):
     def test_work_that_makes_no_difference_is_told(self):
         program = self.script(f"[ -n \"$1\" ] && exec $program {STEPS} {MILLISECONDS}")
         finished, _ = self.repeat("--work", "N=10..40", "-m", 3, program=[*program, "{N}"])
-        self.assertEqual(finished.status, 1, finished)
+        self.assertEqual(finished.status, 2, finished)
         self.assertIn("the time may not depend on N", finished.errors)
 
     def test_results_are_shown_though_one_of_them_cannot_be_written(self):
         finished = self.halcyon("repeat", "--counter", "none", "-r", 2, "--json", "/dev/full", "--csv",
                                 "runs.csv", "--", *self.program())
-        self.assertEqual(finished.status, 1, finished)
+        self.assertEqual(finished.status, 2, finished)
         self.assertIn("/dev/full", finished.errors)
         self.assertIn("undisturbed times", finished.output)
         self.assertTrue((self.directory / "runs.csv").exists())
@@ -214,7 +214,7 @@ class RepeatsUntilKnown(Repeating):
             self.skipTest(f"no file system can be mounted: {mounted.stderr.strip()}")
         self.addCleanup(subprocess.run, ["umount", full], check=True)
         finished, _ = self.repeat("-r", 2, "-o", "full/series")  # one profile fits, and no copy of it
-        self.assertEqual(finished.status, 1, finished)
+        self.assertEqual(finished.status, 2, finished)
         self.assertIn("full/series/run-002.h5: No space left on device", finished.errors)
         self.assertIn("make room there", finished.errors)
         self.assertIn(f"continue with --resume {full}/series", finished.errors)
@@ -264,7 +264,7 @@ class RepeatsUntilKnown(Repeating):
         self.assertEqual((self.directory / "prepared").read_text(), 2 * "prepared\n")
         finished, _ = self.repeat("-r", 2, "--prepare", "echo no >&2; exit 3", "-o", "other/")
         self.assertNotIn("interrupted", finished.errors)
-        self.assertEqual(finished.status, 1, finished)
+        self.assertEqual(finished.status, 2, finished)
         self.assertIn("--prepare ended with status 3", finished.errors)
 
     def test_an_interrupted_series_is_evaluated_and_goes_on_later(self):

@@ -292,7 +292,7 @@ class RunCommand(halcyon_test.Behaviour):
 
     def test_exec_of_a_missing_program_is_said_in_one_line(self):
         finished = self.halcyon("exec", "--", "./nothing")
-        self.assertEqual(finished.status, 1, finished)
+        self.assertEqual(finished.status, 2, finished)
         self.assertIn("./nothing", finished.errors)
 
     @needs_python

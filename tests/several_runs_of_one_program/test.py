@@ -61,7 +61,7 @@ class WorkOfRuns(SeveralRuns):
         self.assertIsNone(compared["displacement_seconds"])
         self.assertTrue(self.halcyon("compare", "a.h5", "halo.h5").output.startswith("OTHER WORK  "))
         refused = self.halcyon("compose", "-o", "composed.h5", "a.h5", "halo.h5")
-        self.assertEqual((refused.status, refused.output), (1, ""), refused)
+        self.assertEqual((refused.status, refused.output), (2, ""), refused)
         self.assertEqual(len(refused.errors.splitlines()), 1, refused)
         self.assertIn("a.h5 and halo.h5 did not do the same work", refused.errors)
         self.assertFalse((self.directory / "composed.h5").exists())

@@ -203,7 +203,7 @@ class SeriesThatEndEarly(Validating):
     def test_a_program_that_fails_is_named_with_its_log_and_what_it_said(self):
         code = "from mpi4py import MPI; import sys; print('no input file'); MPI.Finalize(); sys.exit(7)"
         finished = self.validate(program=(PYTHON, "-c", code))
-        self.assertEqual((finished.status, finished.output), (1, ""), finished)
+        self.assertEqual((finished.status, finished.output), (2, ""), finished)
         self.assertIn("no input file", finished.errors)
         last = finished.errors.splitlines()[-1]
         for words in ("status 7", "sys.exit(7)", str(self.directory / "out" / "calibration-quiet.log")):
@@ -212,7 +212,7 @@ class SeriesThatEndEarly(Validating):
     def reason_to_end_the_series(self, how):
         """The fourth run differs in this way. It is run-2, as the first two runs are for calibration."""
         finished = self.validate("--levels", "3", "--runs", "1", "--background", "0.1", program=(*SERIES, how))
-        self.assertEqual(finished.status, 1, finished)
+        self.assertEqual(finished.status, 2, finished)
         results = json.loads((self.directory / "out" / "validation.json").read_text())
         self.assertEqual([run["run"] for run in results["runs"]], [1])
         self.assertIn(results["ended_early"], finished.errors.splitlines()[-1])
@@ -228,12 +228,12 @@ class SeriesThatEndEarly(Validating):
 
     def test_a_program_without_boundaries_is_told_so(self):
         finished = self.validate(program=(PYTHON, "-c", "from mpi4py import MPI; import time; time.sleep(0.3)"))
-        self.assertEqual((finished.status, finished.output), (1, ""), finished)
+        self.assertEqual((finished.status, finished.output), (2, ""), finished)
         self.assertIn("no boundaries", finished.errors.splitlines()[-1])
 
     def test_calls_that_the_program_never_makes_are_told(self):
         finished = self.validate("--class", "mpiio")
-        self.assertEqual((finished.status, finished.output), (1, ""), finished)
+        self.assertEqual((finished.status, finished.output), (2, ""), finished)
         self.assertIn("--class mpiio", finished.errors.splitlines()[-1])
 
     def series_that_takes_other_times(self, *options):
