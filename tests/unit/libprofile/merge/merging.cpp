@@ -160,6 +160,14 @@ TEST(Merging, MakesOfEachMeasureWhatItsColumnIs) {
   EXPECT_EQ(compared, 13);
 }
 
+TEST(Merging, TakesTheFirstOfRanksThatComeAtTheSameTimeForTheLastOne) {
+  SimulatedRank same(0, 1, 10);
+  const Outcome<Profile> profile =
+      merge_ranks(3, 10, [&](int, RankRecording& recording) { recording.store = &same.store; });
+  ASSERT_TRUE(profile) << profile.failure().message;
+  EXPECT_EQ(profile->last_rank, std::vector<std::uint32_t>(10, 0));
+}
+
 TEST(Merging, KnowsAPlaceByItsNameWhateverItsNumberOnARank) {
   const std::vector<std::string> places{"barrier@app+0x10", "allreduce@app+0x20"};
   std::vector<std::unique_ptr<SegmentStore>> stores(3);
