@@ -100,10 +100,11 @@ std::string html_of(const SeriesTable& table) {
     html += row.program ? fmt::format("<tr class=\"own {}\">", class_of_program(*row.program)) : "<tr>";
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const bool is_last_of_few = i + 1 == row.cells.size() && i + 1 < table.columns.size();
+      const bool has_no_title = is_last_of_few || (i == 0 && !table.columns[i].is_number);
       const std::string span = is_last_of_few ? fmt::format(" colspan=\"{}\"", table.columns.size() - i) : "";
       const bool is_letter = row.program && row.cells[i] == std::string{static_cast<char>('A' + *row.program)};
       html += fmt::format("<td{}{} data-title=\"{}\">{}</td>", is_last_of_few ? "" : class_of(table.columns[i]), span,
-                          is_last_of_few || i == 0 ? "" : svg::escaped(table.columns[i].title),
+                          has_no_title ? "" : svg::escaped(table.columns[i].title),
                           is_letter ? chip(*row.program, row.cells[i]) : svg::escaped(row.cells[i]));
     }
     html += "</tr>\n";

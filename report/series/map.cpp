@@ -59,7 +59,8 @@ const MeasuredPoint* measured_at(const MapResult& result, const Point& point) {
 
 SeriesAnswer answer_of(const MapResult& result) {
   const std::string words = sentence(result, grid_of(result.factors).size());
-  return result.surface ? SeriesAnswer{"Surface", words, "green"} : SeriesAnswer{"No surface yet", words, "yellow"};
+  if (!result.surface) return {"No surface yet", words, "yellow"};
+  return {"Surface", words, result.surface->error_left_out_percent ? "green" : "yellow"};
 }
 
 std::vector<std::string> remarks_on(const MapResult& result) {

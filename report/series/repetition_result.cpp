@@ -1,6 +1,7 @@
 #include "report/series/repetition_result.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -325,7 +326,7 @@ std::vector<SeriesFact> facts_about(const SeriesSummary& summary) {
 std::vector<SeriesFact> facts_about_programs(const Repetition& series) {
   struct Known {
     SeriesFact fact;
-    std::string whose;
+    std::vector<std::string> letters;  // of the programs
   };
   std::vector<Known> all;
   for (Program program = first_program; program < programs_of(series); ++program) {
@@ -334,15 +335,17 @@ std::vector<SeriesFact> facts_about_programs(const Repetition& series) {
         return known.fact.label == fact.label && known.fact.words == fact.words;
       });
       if (same == all.end()) {
-        all.push_back({std::move(fact), letter_of(program)});
+        all.push_back({std::move(fact), {letter_of(program)}});
       } else {
-        same->whose += ", " + letter_of(program);
+        same->letters.push_back(letter_of(program));
       }
     }
   }
   std::vector<SeriesFact> facts;
   for (Known& known : all) {
-    if (!series.others.empty()) known.fact.label = known.whose + ": " + known.fact.label;
+    const bool is_of_all = known.letters.size() == programs_of(series) && series.others.size() > 1;
+    const std::string whose = is_of_all ? "all" : fmt::format("{}", fmt::join(known.letters, ", "));
+    if (!series.others.empty()) known.fact.label = whose + ": " + known.fact.label;
     facts.push_back(std::move(known.fact));
   }
   return facts;
@@ -517,7 +520,10 @@ std::string repetition_text(const Repetition& series) {
   std::string text = text_of(result.answer) + "\n";
   if (result.ranking) text += text_of(*result.ranking) + "\n";
   for (const SeriesFact& program : result.programs) text += wrapped(program.label, program.words);
-  for (const SeriesFact& fact : result.facts) text += wrapped(fact.label, fact.words);
+  for (const SeriesFact& fact : result.facts) {
+    const bool has_gap = columns_of(fact.label) < label_width;
+    text += wrapped(fact.label + (has_gap ? "" : " "), fact.words);
+  }
   for (const SeriesTable& table : result.means) text += "\n" + text_of(table);
   return text + "\n" + text_of(result.runs);
 }
