@@ -18,7 +18,7 @@ namespace {
 using namespace halcyon::cli;
 
 // The error of `halcyon WORDS`.
-std::string said_to(std::vector<std::string> words, int status = bad_usage) {
+std::string said_to(std::vector<std::string> words, int status = bad_usage_or_file) {
   words.insert(words.begin(), "halcyon");
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -81,15 +81,15 @@ TEST(CommandLine, OfADamagedProfileIsToldHowToGetAWholeOne) {
                            " is damaged: HDF5 cannot open it (truncated?); copy it again, or make it anew from its "
                            "parts (halcyon recover)\n";
   for (const std::string command : {"report", "info", "recover"})
-    EXPECT_EQ(said_to({command, file.string()}, not_done), told);
+    EXPECT_EQ(said_to({command, file.string()}, bad_usage_or_file), told);
 }
 
 TEST(CommandLine, OfAWholeProfileInPlaceOfPartsIsToldThatThereIsNothingToRecover) {
   const halcyon::testing::TemporaryDirectory directory;
   const std::string file = (directory.path() / "whole.h5").string();
   ASSERT_TRUE(halcyon::write_profile(halcyon::testing::uniform_profile(100, 1.0), file));
-  EXPECT_EQ(said_to({"recover", file}, not_done), "halcyon: " + file + " is a finished profile: nothing to recover\n");
-  EXPECT_EQ(said_to({"recover", file + ".parts"}, not_done),
+  EXPECT_EQ(said_to({"recover", file}, bad_usage_or_file), "halcyon: " + file + " is a finished profile: nothing to recover\n");
+  EXPECT_EQ(said_to({"recover", file + ".parts"}, bad_usage_or_file),
             "halcyon: " + file + ".parts is not there any more: " + file + " is the profile of these parts\n");
 }
 
