@@ -64,7 +64,8 @@ void show_line_beside(const std::stop_token& stop) {
   give_way();
   BottomLines bottom(STDERR_FILENO);
   look_until_stopped(stop, [&bottom](const JobView& job) {
-    if (tcgetpgrp(STDERR_FILENO) != getpgrp()) return;  // the terminal is another program's by now
+    const pid_t in_foreground = tcgetpgrp(STDERR_FILENO);  // below 0 where no shell divides the terminal
+    if (in_foreground >= 0 && in_foreground != getpgrp()) return;
     bottom.show({job_in_a_line(job, size_of_terminal(STDERR_FILENO).columns)});
   });
 }

@@ -192,7 +192,7 @@ class WatchesARun(halcyon_test.Behaviour):
         terminal.wait_for("\x1b[r")
         terminal.wait_for(": halcyon report run.h5")
 
-    def on_terminal(self, *options, **environment):
+    def run_on_terminal(self, *options, **environment):
         terminal = Terminal([HALCYON, "run", *options, "-o", "run.h5", "--no-baseline", "--",
                              *MPI.launch(RANKS, *MPI.yield_when_idle), PROGRAM, self.stop, "finalize"],
                             self.environment | environment, self.directory)
@@ -201,7 +201,7 @@ class WatchesARun(halcyon_test.Behaviour):
 
     @only_open_mpi(SAME_VIEW)
     def test_run_says_at_its_beginning_what_it_records_and_then_in_one_line_how_it_goes(self):
-        terminal = self.on_terminal()
+        terminal = self.run_on_terminal()
         terminal.resize(24, 80)
         terminal.wait_for("halcyon: recording calls of MPI and files")
         terminal.wait_for("; the host is ")
@@ -218,7 +218,7 @@ class WatchesARun(halcyon_test.Behaviour):
         self.stop.touch()
         for options, environment in ((["--no-progress"], {}), ([], {"TERM": "dumb"})):
             with self.subTest(options=options):
-                shown = self.on_terminal(*options, **environment).read_to_the_end()
+                shown = self.run_on_terminal(*options, **environment).read_to_the_end()
                 self.assertNotIn("\x1b[1;", shown.replace("\x1b[1;3", ""))  # the colours of the verdict
                 self.assertEqual("recording calls" in shown, not options)
 
