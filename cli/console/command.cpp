@@ -34,14 +34,23 @@ Option Option::check(const std::function<std::string(const std::string&)>& objec
   return *this;
 }
 
+namespace {
+
+std::string objection_to_file(const std::string& text) {
+  if (text.starts_with('-')) return fmt::format("'{0}' looks like an option: a file of this name is ./{0}", text);
+  return objection_to_writing(text);
+}
+
+}  // namespace
+
 Option Option::output_file() const {
   return placeholder("FILE").check(
-      [](const std::string& text) { return text == "-" ? "'-' is no file: name one" : objection_to_writing(text); });
+      [](const std::string& text) { return text == "-" ? "'-' is no file: name one" : objection_to_file(text); });
 }
 
 Option Option::output_file_or_stdout() const {
   return placeholder("FILE|-").check(
-      [](const std::string& text) { return text == "-" ? std::string() : objection_to_writing(text); });
+      [](const std::string& text) { return text == "-" ? std::string() : objection_to_file(text); });
 }
 
 Option Option::one_of(const std::vector<std::string>& values) const {

@@ -73,7 +73,7 @@ class FindsTheLimit(Searches):
         self.assertEqual(json.loads((self.directory / "result.json").read_text()), result, finished)
         self.assertEqual(list(result), SEARCH_KEYS)
         page = (self.directory / "page.html").read_text()
-        self.assertEqual(page.count("<svg"), 2)
+        self.assertEqual(page.count("<figure"), 2)
         self.assertIn("rate &lt; 5", page)
         for load in (*result["loads"], result["answer"]):
             self.assertEqual(list(load), LOAD_KEYS)
@@ -168,7 +168,7 @@ class FindsTheLimit(Searches):
         finished = self.halcyon("map", "-o", "out", "--vary", "N=1,2,3,4,5", "--vary", "M=0,1,2,3", *READ,
                                 "--runs", "1", "--html", "page.html", "--", *LAUNCH, STEPS, "{N}", "{M}")
         self.assertEqual(finished.status, 0, finished)
-        self.assertEqual((self.directory / "page.html").read_text().count("<svg"), 1)
+        self.assertEqual((self.directory / "page.html").read_text().count("<figure"), 1)
         result = json.loads((self.directory / "out" / "map.json").read_text())
         check_schema(result, "map")
         self.assertEqual(list(result), MAP_KEYS)

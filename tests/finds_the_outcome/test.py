@@ -48,7 +48,7 @@ class FindsTheOutcome(halcyon_test.Behaviour):
         """Checks that this run was judged, and that nothing of it is left but its profile."""
         self.assertEqual(finished.status, 0, finished)
         self.assertRegex(finished.errors, "halcyon: (UNKNOWN|GREEN|YELLOW|RED) ")  # too short for one, unless it starves
-        self.assertIn(f": halcyon report {path}", finished.errors)
+        self.assertIn(f"halcyon report {path}", finished.errors)
         self.assertNotIn("does not see", finished.errors)
         for word in words:
             self.assertIn(word, finished.errors)
@@ -217,7 +217,7 @@ class WithoutItsWriter(halcyon_test.Behaviour):
         self.assertIn(f"halcyon-write: No such file or directory; what the ranks recorded is in {self.parts}\n",
                       finished.errors)
         self.assertIn("until the run ended (finalized)\n", finished.errors)
-        self.assertIn(": halcyon report run.h5", finished.errors)
+        self.assertIn("halcyon report run.h5", finished.errors)
         profile = Profile(self.directory / "run.h5")
         self.assertEqual((profile.segments, profile.attributes["exit_state"]), (SEGMENTS, "finalized"))
         self.assertNotIn("incomplete", profile.attributes)

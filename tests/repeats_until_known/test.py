@@ -68,7 +68,7 @@ class RepeatsUntilKnown(Repeating):
         self.assertEqual([float(row["run_time_seconds"]) for row in rows],
                          [float(f"{seconds:.9g}") for seconds in times])
         page = (self.directory / "page.html").read_text()
-        self.assertEqual(page.count("<svg"), 2)
+        self.assertEqual(page.count("<figure"), 2)
         self.assertNotIn("http:", page.replace("http://www.w3.org/2000/svg", ""))
 
     def test_it_stops_when_the_interval_is_narrow_enough(self):

@@ -18,7 +18,7 @@ RANKS = 2
 BEGIN_SCREEN, END_SCREEN = "\x1b[?1049h", "\x1b[?1049l"
 NODES = ("node0", "node1")
 PUBLISHED_AT, RECORD = 16, 32  # in a PublicationHeader
-NO_JOB, STOPPED = 1, 3  # exit statuses
+NO_JOB, STOPPED = 2, 3  # exit statuses
 SAME_VIEW = "what is shown does not depend on the MPI library"
 
 
@@ -190,7 +190,7 @@ class WatchesARun(halcyon_test.Behaviour):
         terminal.wait_for("last boundary")
         self.stop.touch()
         terminal.wait_for("\x1b[r")
-        terminal.wait_for(": halcyon report run.h5")
+        terminal.wait_for("halcyon report run.h5")
 
     def run_on_terminal(self, *options, **environment):
         terminal = Terminal([HALCYON, "run", *options, "-o", "run.h5", "--no-baseline", "--",
@@ -211,7 +211,7 @@ class WatchesARun(halcyon_test.Behaviour):
             self.assertLessEqual(len(line), 80)
         self.stop.touch()
         terminal.wait_for("\x1b[r")
-        terminal.wait_for(": halcyon report run.h5")
+        terminal.wait_for("halcyon report run.h5")
 
     @only_open_mpi(SAME_VIEW)
     def test_run_can_be_asked_not_to_and_moves_no_cursor_that_cannot_move(self):
