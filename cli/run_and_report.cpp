@@ -88,7 +88,10 @@ bool tell_verdict(const std::string& file, const RunOptions& options, const Witn
   }
   const std::string shown = shown_path(file);
   std::fputs(closing_lines(shown, judged->profile, judged->analysis, colour_for(STDERR_FILENO)).c_str(), stderr);
-  if (known || !seen.by.empty()) complaint = keep(known ? &*known : nullptr, *judged, file);
+  if (known || !seen.by.empty()) {
+    if (const std::string not_kept = keep(known ? &*known : nullptr, *judged, file); !not_kept.empty())
+      complaint = not_kept;
+  }
   if (!complaint.empty()) tell(complaint);
   if (options.html.empty()) return true;
   find_source_places(judged->profile);

@@ -7,13 +7,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
 #include "analyzer/evidence/witnessed.hpp"
 #include "cli/commands.hpp"
 #include "cli/console/common_options.hpp"
 #include "cli/console/output.hpp"
 #include "cli/launch/signal_relay.hpp"
+#include "cli/running/beside.hpp"
 #include "cli/witness/looking.hpp"
 #include "intm/spec.hpp"
 #include "libprofile/system/nanoseconds.hpp"
@@ -100,11 +100,11 @@ int witness(const WitnessOptions& options, const Words& command) {
   }
   SignalRelay relay;
   Witness witness(std::move(switches), command.empty() ? 0 : getpid());
-  std::jthread watching([&witness](const std::stop_token& stop) { witness.watch(stop); });
+  std::optional<ThreadBeside> watching;
+  watching.emplace([&witness](const std::stop_token& stop) { witness.watch(stop); });
   const double seconds = options.lasts.empty() ? 1e9 : 1e-9 * parse_time(options.lasts).value_or(0.0);
   const int status = wait_for_end(command, seconds, relay);
-  watching.request_stop();
-  watching.join();
+  watching.reset();
   const Seen seen = witness.seen();
   const Status printed = print_result(text_of(seen), json_of(seen), options.json);
   return printed ? status : fail(printed.failure().message);

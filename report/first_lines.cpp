@@ -41,14 +41,14 @@ std::string time_words(const Profile& profile, const Analysis& analysis) {
   const std::string ran = "ran " + seconds(analysis.run_time_seconds);
   if (is_composed(profile)) return fmt::format("undisturbed {}", seconds(analysis.run_time_seconds));
   if (!analysis.has_estimate()) return ran + "; undisturbed: not known";
+  const std::string known = analysis.known_runs ? "; " + known_runs_words(profile, InShort::yes) : "";
   if (analysis.no_verdict) {
     const Interval interval = analysis.undisturbed_interval_seconds();
     const Unit unit = unit_of(analysis.run_time_seconds);
-    return fmt::format("{}; undisturbed between {:.{}f} and {:.{}f} {}", ran, interval.low / unit.seconds, unit.digits,
-                       interval.high / unit.seconds, unit.digits, unit.name);
+    return fmt::format("{}; undisturbed between {:.{}f} and {:.{}f} {}{}", ran, interval.low / unit.seconds,
+                       unit.digits, interval.high / unit.seconds, unit.digits, unit.name, known);
   }
-  return fmt::format("{}; undisturbed {}{}", ran, undisturbed_words(analysis),
-                     analysis.known_runs ? "; " + known_runs_words(profile, InShort::yes) : "");
+  return fmt::format("{}; undisturbed {}{}", ran, undisturbed_words(analysis), known);
 }
 
 std::string cause_words(const Profile& profile, const Analysis& analysis) {

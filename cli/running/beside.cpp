@@ -34,7 +34,13 @@ class SignalsForOthers {
 ThreadBeside::ThreadBeside(const Beside& beside) {
   const SignalsForOthers blocked;
   try {
-    thread_ = std::jthread([beside](const std::stop_token& stop) { beside(stop); });
+    thread_ = std::jthread([beside](const std::stop_token& stop) {
+      try {
+        beside(stop);
+      } catch (const std::exception& error) {  // the run goes on without it
+        tell("what looks at the run has ended: " + words_of(error));
+      }
+    });
   } catch (const std::system_error& error) {
     tell("the run is not shown while it runs: " + words_of(error));
   }

@@ -9,7 +9,6 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 
@@ -18,9 +17,12 @@
 namespace halcyon::cli {
 namespace {
 
+// Empty if it has ended, also while it is read.
 std::string contents_of(pid_t process, const char* name) {
-  std::ifstream file(fmt::format("/proc/{}/{}", process, name));
-  return {std::istreambuf_iterator<char>(file), {}};
+  const std::ifstream file(fmt::format("/proc/{}/{}", process, name));
+  std::ostringstream contents;
+  contents << file.rdbuf();
+  return std::move(contents).str();
 }
 
 std::string_view digits_after(std::string_view text, std::string_view beginning) {

@@ -217,7 +217,8 @@ class EndedRuns(WithSpool):
         value = 0xcbf29ce484222325
         for byte in contents:
             value = (value ^ byte) * 0x100000001b3 & 0xffffffffffffffff
-        early = f"halcyon-run 1 {len(contents)} {value:016x}\n".encode() + contents
+        name, version = later.split(b" ", 2)[:2]
+        early = b" ".join([name, version, f"{len(contents)} {value:016x}\n".encode()]) + contents
         for text, exit_state in ((early, "killed"), (later, "finalized"), (early, "finalized")):
             whole.write_bytes(text)
             self.assertEqual([run["exit_state"] for run in self.runs()], [exit_state])

@@ -29,8 +29,11 @@ class Doctor(halcyon_test.Behaviour):
         return {finding["subject"]: finding for finding in report["findings"]}
 
     def test_a_dash_after_json_is_what_it_is_for_other_commands(self):
-        finished = self.halcyon("doctor", "--json", "-")
-        self.assertEqual(finished.output, self.halcyon("doctor", "--json").output)
+        def told(*words):  # who uses the host changes
+            document = json.loads(self.halcyon("doctor", *words).output)
+            document["findings"] = [one for one in document["findings"] if one["subject"] != "host"]
+            return document
+        self.assertEqual(told("--json", "-"), told("--json"))
 
     def test_a_program_that_can_be_recorded(self):
         found = self.findings(*MPI.launch(2), PROGRAM)
