@@ -211,6 +211,12 @@ class SeriesPages(WithPages):
             with self.subTest(name):
                 yield self.page(name)
 
+    def beyond_the_screen(self, browser, width):
+        return browser.execute_script(
+            "return [...document.body.querySelectorAll('*')]"
+            ".filter(each => each.getBoundingClientRect().right > arguments[0] + 1)"
+            ".map(each => each.outerHTML.slice(0, 300))", width)
+
     def visible_letters(self, browser):
         """Pixels of every text in a figure that is shown."""
         return browser.execute_script("""
@@ -230,7 +236,8 @@ class SeriesPages(WithPages):
         for page in self.all_pages():
             for size in (NARROW, BROAD):
                 browser = self.opened(page, **size)
-                self.assertEqual(browser.execute_script("return document.documentElement.scrollWidth"), size["width"])
+                self.assertEqual(browser.execute_script("return document.documentElement.scrollWidth"), size["width"],
+                                 self.beyond_the_screen(browser, size["width"]))
                 self.assertEqual(browser.execute_script(
                     "return [...document.querySelectorAll('*')].filter(each => each.scrollWidth > each.clientWidth + 1 "
                     "&& getComputedStyle(each).overflowX == 'auto').map(each => each.outerHTML)"), [])

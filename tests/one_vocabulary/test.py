@@ -10,14 +10,14 @@ FAILED, WORSE, UNKNOWN = 2, 3, 4
 TWO_FORMS = {"--output": {"FILE", "DIR"}, "--vary": {"NAME=A..B", "NAME=LIST"}}
 # How each command fails although what was typed makes sense.
 FAILURES = {
-    "run": ["-o", "{}/run.h5", "--", *MPI.launch(1), "false"],
+    "run": ["-o", "{}/run.h5", "--", *MPI.launch(1), "true"],
     "repeat": ["-o", "{}/series", "--", *MPI.launch(1), "false"],
     "exec": ["--", "./nothing"],
     "validate": ["-o", "{}/series", "--", *MPI.launch(1), "false"],
     "search": ["--vary", "N=1..2", "--limit", "time < 1", "-o", "{}/series", "--", *MPI.launch(1), "false", "{{N}}"],
     "map": ["--vary", "N=1,2", "-o", "{}/series", "--", *MPI.launch(1), "false", "{{N}}"],
     "watch": ["no-such-job"],
-    "regulate": ["-o", "{}/run.h5", "--", *MPI.launch(1), "false"],
+    "regulate": ["-o", "{}/run.h5", "--", *MPI.launch(1), "true"],
     "report": ["nothing.h5"],
     "info": ["nothing.h5"],
     "compare": ["nothing.h5", "nothing.h5"],

@@ -72,6 +72,7 @@ class WithPages(Behaviour):
         browser = self.browsers[options]
         for log in ("browser", "performance"):
             browser.get_log(log)  # forgets what earlier pages logged
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})  # and on what they were shown
         if "width" in how:  # a headless window cannot be as narrow as a phone
             browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                                     {"width": how["width"], "height": how["height"], "deviceScaleFactor": 1,
