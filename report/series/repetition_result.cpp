@@ -82,8 +82,7 @@ SeriesAnswer mean_answer(const Repetition& series) {
   if (series.summary.contradiction) {
     return {"CONTRADICTION", figures + ", but the means contradict each other", "red"};
   }
-  return is_narrow && !are_too_few ? SeriesAnswer{"KNOWN", figures, "green"}
-                                   : SeriesAnswer{"NOT YET KNOWN", figures, "yellow"};
+  return is_known(series) ? SeriesAnswer{"KNOWN", figures, "green"} : SeriesAnswer{"NOT YET KNOWN", figures, "yellow"};
 }
 
 // "A", "B", both, or nothing: whose means contradict each other.
