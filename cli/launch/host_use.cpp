@@ -5,12 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
-#include <sstream>
 #include <thread>
 
-#include "cli/launch/samples.hpp"
+#include "cli/launch/kernel_counts.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -73,27 +71,10 @@ std::string in_words(const HostUse& use) {
 
 LookAtHost::Counted LookAtHost::counted() {
   Counted counted{.own_seconds = own_seconds()};
-  std::ifstream file("/proc/stat");
-  for (std::string line; std::getline(file, line) && line.starts_with("cpu");) {
-    std::istringstream words(line);
-    std::string name;
-    words >> name;
-    if (name != "cpu") {
-      ++counted.cpus;
-      continue;
-    }
-    // proc(5): user, nice, system, idle, iowait, irq, softirq, steal. What follows is in these already.
-    constexpr int idle = 3;
-    constexpr int waits_for_io = 4;
-    constexpr int fields = 8;
-    double ticks = 0.0;
-    double of_field = 0.0;
-    for (int field = 0; field < fields && words >> of_field; ++field) {
-      if (field != idle && field != waits_for_io) ticks += of_field;
-    }
-    counted.at = steady_clock::now();  // a busy host may have kept this process waiting until here
-    counted.used_seconds = ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
-  }
+  const std::map<int, CpuUse> use = use_of_cpus("/proc");
+  counted.at = steady_clock::now();  // a busy host may have kept this process waiting until here
+  counted.cpus = static_cast<int>(use.size());
+  for (const auto& [cpu, of_cpu] : use) counted.used_seconds += of_cpu.used + of_cpu.stolen;
   return counted;
 }
 

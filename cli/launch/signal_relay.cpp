@@ -3,7 +3,7 @@
 namespace halcyon::cli {
 namespace {
 
-// What the handler must see: the only global variables of the command.
+// What the handler must see. Only handlers have global variables.
 volatile std::sig_atomic_t address_of_job = 0;  // for kill(); 0 while there is none
 volatile std::sig_atomic_t asked = 0;           // the last signal that asked for an end
 volatile std::sig_atomic_t held = 0;            // a signal that came while there was no job

@@ -1,11 +1,6 @@
 #include "cli/running/cores_of_ranks.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <charconv>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string_view>
@@ -13,10 +8,6 @@
 
 namespace halcyon::cli {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr double per_nanosecond = 1e-9;
 
 // "0-3,8": see cpuset(7).
 std::set<int> cpus_in(const std::string& list) {
@@ -34,43 +25,23 @@ std::set<int> cpus_in(const std::string& list) {
   return cpus;
 }
 
-std::vector<fs::path> tasks_of(const std::string& proc, pid_t process) {
-  std::vector<fs::path> tasks;
-  std::error_code gone;
-  for (const auto& task : fs::directory_iterator(fmt::format("{}/{}/task", proc, process), gone)) {
-    tasks.push_back(task.path());
-  }
-  return tasks;
-}
-
 }  // namespace
 
 CoresOfRanks::CoresOfRanks(const std::vector<pid_t>& ranks, double now, std::string proc)
     : proc_(std::move(proc)), looked_(now) {
   for (const pid_t process : ranks) {
     Rank rank{.process = process, .cpus = {}, .threads = {}};
-    rank.threads = threads_of(rank);
+    rank.threads = times_of_threads(proc_, process);
     rank.cpus = cpus_of(rank);
     ranks_.push_back(std::move(rank));
   }
 }
 
-std::map<std::string, CoresOfRanks::Thread> CoresOfRanks::threads_of(const Rank& rank) const {
-  std::map<std::string, Thread> threads;
-  for (const fs::path& task : tasks_of(proc_, rank.process)) {
-    std::ifstream file(task / "schedstat");
-    double ran = 0.0;
-    double waited = 0.0;
-    if (file >> ran >> waited) threads[task.filename()] = {per_nanosecond * ran, per_nanosecond * waited};
-  }
-  return threads;
-}
-
 std::set<int> CoresOfRanks::cpus_of(const Rank& rank) const {
   constexpr std::string_view key = "Cpus_allowed_list:";
   std::set<int> cpus;
-  for (const fs::path& task : tasks_of(proc_, rank.process)) {
-    std::ifstream file(task / "status");
+  for (const std::filesystem::path& thread : threads_in(proc_, rank.process)) {
+    std::ifstream file(thread / "status");
     for (std::string line; std::getline(file, line);) {
       if (line.starts_with(key)) cpus.merge(cpus_in(line.substr(key.size())));
     }
@@ -93,7 +64,7 @@ double CoresOfRanks::waited_share(double now) {
   std::map<std::set<int>, OnTheSameCores> shared;
   double demanded = 0.0;
   for (Rank& rank : ranks_) {
-    const std::map<std::string, Thread> before = std::exchange(rank.threads, threads_of(rank));
+    const auto before = std::exchange(rank.threads, times_of_threads(proc_, rank.process));
     if (rank.threads.size() != before.size()) rank.cpus = cpus_of(rank);
     OnTheSameCores& one = shared[rank.cpus];
     for (const auto& [thread, times] : rank.threads) {
@@ -119,23 +90,11 @@ double CoresOfRanks::waited_share(double now) {
 // By programs of no low priority: one that is nice leaves the cores to whoever wants them.
 double CoresOfRanks::used_by_all() const {
   const std::set<int> wanted = cpus();
-  double ticks = 0.0;
-  std::ifstream file(proc_ + "/stat");
-  for (std::string line; std::getline(file, line) && line.starts_with("cpu");) {
-    std::istringstream words(line.substr(3));
-    int cpu = 0;
-    double user = 0.0;
-    double nice = 0.0;
-    double system = 0.0;
-    double idle = 0.0;
-    double for_disks = 0.0;
-    double interrupts = 0.0;
-    double soft_interrupts = 0.0;
-    if (line[3] == ' ') continue;  // all of them together
-    if (!(words >> cpu >> user >> nice >> system >> idle >> for_disks >> interrupts >> soft_interrupts)) continue;
-    if (wanted.contains(cpu)) ticks += user + system + interrupts + soft_interrupts;
+  double seconds = 0.0;
+  for (const auto& [cpu, use] : use_of_cpus(proc_)) {
+    if (wanted.contains(cpu)) seconds += use.used - use.nice;
   }
-  return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return seconds;
 }
 
 void CoresOfRanks::stand_still(double now) {

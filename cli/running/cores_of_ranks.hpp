@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/launch/kernel_counts.hpp"
+
 namespace halcyon::cli {
 
 /// Times are in s by any one clock. What the kernel does not say counts as nothing.
@@ -29,16 +31,11 @@ class CoresOfRanks {
   bool are_wanted(double now, double tolerance, double window);
 
  private:
-  struct Thread {
-    double ran = 0.0;
-    double waited = 0.0;
-  };
   struct Rank {
     pid_t process = 0;
     std::set<int> cpus;  // to which its threads are bound
-    std::map<std::string, Thread> threads;
+    std::map<std::string, ThreadTimes> threads;
   };
-  std::map<std::string, Thread> threads_of(const Rank& rank) const;
   std::set<int> cpus_of(const Rank& rank) const;
   std::set<int> cpus() const;
   double used_by_all() const;

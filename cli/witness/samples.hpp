@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "cli/launch/samples.hpp"
+#include "cli/launch/kernel_counts.hpp"
 
 namespace halcyon::cli {
 
