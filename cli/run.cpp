@@ -15,7 +15,7 @@ void add_run(const Command& program) {
   add_run_options(command, *options);
   command.flag("--watch", *is_watched, "While the program runs, show the view of halcyon watch on standard error");
   command.flag("--no-progress", *is_silent,
-               "On a terminal, do not tell what is recorded, whether the host is busy, and how the run goes");
+               "Do not tell what is recorded, whether the host is busy, and how the run goes");
   command.notes(
       "Put the launch command after '--'.\n"
       "Exit status: that of the program.\n"

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 
@@ -22,6 +23,7 @@
 #include "libprofile/shared/spool.hpp"
 #include "libprofile/system/environment.hpp"
 #include "report/html.hpp"
+#include "report/json.hpp"
 #include "report/source_places.hpp"
 
 namespace halcyon::cli {
@@ -42,16 +44,19 @@ std::string injection_seed() {
   return given != nullptr && *given != '\0' ? given : std::to_string(std::random_device{}());
 }
 
-// What is recorded, and what will disturb it from the beginning.
-std::string first_line(const RunOptions& options, const Launcher& launcher, const HostUse& use) {
-  const bool is_elsewhere = launcher.kind == Launcher::Kind::srun;
-  const std::string host = is_elsewhere || use.cpus == 0 ? ""
-                           : use.is_busy()               ? "; the host is busy: " + in_words(use)
-                                                         : "; the host is idle";
+// What is recorded, and what will disturb it from the beginning: all of it on a terminal, else only what is wrong.
+void tell_first(const RunOptions& options, const Launcher& launcher, const LookAtHost& look) {
+  const HostUse use = launcher.kind == Launcher::Kind::srun ? HostUse() : look.use();  // srun starts them elsewhere
+  const std::string busy = use.is_busy() ? "the host is busy: " + in_words(use) : "";
+  if (isatty(STDERR_FILENO) == 0) {
+    if (!busy.empty()) tell(busy);
+    return;
+  }
   const std::string counter = options.ranks.counter.empty() || options.ranks.counter == "auto"
                                   ? "the work between them"
                                   : "work by " + options.ranks.counter;
-  return "recording calls of MPI and files, and " + counter + host;
+  const std::string host = !busy.empty() ? "; " + busy : use.cpus > 0 ? "; the host is idle" : "";
+  tell("recording calls of MPI and files, and " + counter + host);
 }
 
 // After it, while the run is analyzed, signals end this process as usual.
@@ -74,7 +79,7 @@ void witness(const std::stop_token& stop, Witnessed& seen) {
   seen = in_profile(witness.seen());
 }
 
-// False if it cannot be judged, or its page cannot be written.
+// False if it cannot be judged, or what was asked for cannot be written.
 bool tell_verdict(const std::string& file, const RunOptions& options, const Witnessed& seen) {
   std::string complaint;  // of what is kept of earlier runs: a report does not need it
   std::optional<KnownBefore> known;
@@ -93,8 +98,16 @@ bool tell_verdict(const std::string& file, const RunOptions& options, const Witn
       complaint = not_kept;
   }
   if (!complaint.empty()) tell(complaint);
-  if (options.html.empty()) return true;
+  if (options.json.empty() && options.html.empty()) return true;
   find_source_places(judged->profile);
+  if (!options.json.empty()) {
+    const nlohmann::ordered_json json = report_json(shown, judged->profile, judged->analysis);
+    if (const Status written = print_result("", json, options.json); !written) {
+      fail(written.failure().message);
+      return false;
+    }
+  }
+  if (options.html.empty()) return true;
   const RunOnPage page = on_page(shown, std::move(judged->profile), judged->grouping, std::move(judged->analysis));
   if (const Status written = write_file(options.html, report_html({page})); !written) {
     fail(written.failure().message);
@@ -108,6 +121,7 @@ bool tell_verdict(const std::string& file, const RunOptions& options, const Witn
 
 void add_run_options(const Command& command, RunOptions& options) {
   add_rank_options(command, options.ranks);
+  add_json_option(command, options.json);
   add_html_option(command, options.html);
   add_no_baseline_flag(command, options.no_baseline);
   command.flag("--no-witness", options.no_witness, "Do not look who has the CPUs that ranks on this host wait for");
@@ -115,6 +129,9 @@ void add_run_options(const Command& command, RunOptions& options) {
 }
 
 int run_and_report(const RunOptions& options, const Words& launch, const Beside& beside) {
+  if (const auto objection = objection_to_places({{"--json", options.json}, {"--html", options.html}})) {
+    return fail(*objection);
+  }
   const LookAtHost look;
   const Outcome<Launcher> launcher = launcher_to_start(launch);
   if (!launcher) return fail(launcher.failure().message);
@@ -136,7 +153,7 @@ int run_and_report(const RunOptions& options, const Words& launch, const Beside&
     const Status printed = print_text(legible(*command) + '\n');
     return printed ? int{passed} : fail(printed.failure().message);
   }
-  if (options.tells_first && isatty(STDERR_FILENO) != 0) tell(first_line(options, *launcher, look.use()));
+  if (options.tells_first) tell_first(options, *launcher, look);
   Witnessed seen;
   Beside looking;
   if (!options.no_witness) looking = [&seen](const std::stop_token& stop) { witness(stop, seen); };

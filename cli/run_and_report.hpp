@@ -11,11 +11,12 @@ namespace halcyon::cli {
 
 struct RunOptions {
   RankOptions ranks;
+  std::string json;
   std::string html;
   bool no_baseline = false;
   bool no_witness = false;
   bool is_dry = false;
-  bool tells_first = false;  // on a terminal, what is recorded and whether the host is busy
+  bool tells_first = false;  // what is recorded, and whether the host is busy
 };
 void add_run_options(const Command& command, RunOptions& options);
 

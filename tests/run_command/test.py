@@ -1,5 +1,6 @@
 """`halcyon run` and `halcyon exec` record the ranks alone, and return the program's exit status."""
 import fcntl
+import json
 import shutil
 import subprocess
 import time
@@ -27,6 +28,14 @@ class RunCommand(halcyon_test.Behaviour):
         self.assertEqual((finished.status, finished.output), (plain.status, plain.output), finished)
         self.assertIn("halcyon: ", finished.errors)
         self.assertEqual(self.profile().attributes["command"], f"{' '.join(MPI.launch(2))} {PROGRAM} 10")
+
+    def test_what_the_report_says_can_be_written_at_once(self):
+        finished = self.run_with(*MPI.launch(2), PROGRAM, "10", options=("-o", "run.h5", "--json", "run.json"))
+        self.assertEqual(finished.status, 0, finished)
+        reported = self.halcyon("report", "run.h5", "--json", "-")
+        self.assertEqual(json.loads((self.directory / "run.json").read_text()), json.loads(reported.output))
+        both = self.run_with(*MPI.launch(2), PROGRAM, "10", options=("--json", "same", "--html", "same"))
+        self.assertEqual(both.status, 2, both)
 
     def test_the_default_file_is_named_after_program_ranks_job_and_time(self):
         finished = self.run_with(*MPI.launch(2), PROGRAM, "10", options=(), SLURM_JOB_ID="4711")
