@@ -10,9 +10,9 @@ namespace halcyon::cli {
 /// The program's output scrolls in the rows above. The destructor gives the whole terminal back.
 class BottomLines {
  public:
-  /// `output`: a terminal.
-  explicit BottomLines(int output) : output_(output) {}
-  ~BottomLines() { clear(); }
+  /// `output`: a terminal. A stop of this process (Ctrl-Z) gives all rows back until it goes on.
+  explicit BottomLines(int output);
+  ~BottomLines();
   BottomLines(const BottomLines&) = delete;
   BottomLines& operator=(const BottomLines&) = delete;
 
@@ -27,6 +27,7 @@ class BottomLines {
   void reserve(std::size_t count);
 
   int output_;
+  bool answers_stops_ = false;
   std::size_t rows_ = 0;   // of the terminal, when the lines were reserved
   std::size_t count_ = 0;  // of reserved lines
 };
