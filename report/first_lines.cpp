@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "analyzer/attribution/efficiency.hpp"
+#include "analyzer/attribution/lost_time.hpp"
 #include "analyzer/evidence/witnessed.hpp"
 #include "libprofile/system/shell_word.hpp"
 #include "report/remedies.hpp"
@@ -23,9 +23,12 @@ bool is_quotable(const Profile& profile, const Analysis& analysis) {
 
 std::string quote_words(const Profile& profile, const Analysis& analysis) {
   const MethodResult& result = analysis.result();
+  // How much of it is the program's own, an estimate does not know.
+  const std::string percent = result.may_be_own ? fmt::format("between {:.1f} and {:.1f} %",
+                                                              result.interval_percent.low, result.interval_percent.high)
+                                                : with_interval(result);
   const std::string lost = result.verdict == Verdict::unknown ? headline(analysis.no_verdict->reason.message)
-                                                              : fmt::format("{} {} from outside", with_interval(result),
-                                                                            result.may_be_own ? "may be" : "came");
+                                                              : percent + " came from outside";
   if (is_composed(profile)) return "do not quote it: it is composed of several runs, not measured";
   if (!is_whole(profile)) return "do not quote it: the run did not come to its end; " + lost;
   switch (result.verdict) {
@@ -34,7 +37,7 @@ std::string quote_words(const Profile& profile, const Analysis& analysis) {
     case Verdict::red: return "do not quote it: " + lost;
     case Verdict::unknown: break;
   }
-  return "this run cannot tell: " + lost;
+  return "do not quote it yet: " + lost;
 }
 
 std::string time_words(const Profile& profile, const Analysis& analysis) {
@@ -42,7 +45,7 @@ std::string time_words(const Profile& profile, const Analysis& analysis) {
   if (is_composed(profile)) return fmt::format("undisturbed {}", seconds(analysis.run_time_seconds));
   if (!analysis.has_estimate()) return ran + "; undisturbed: not known";
   const std::string known = analysis.known_runs ? "; " + known_runs_words(profile, InShort::yes) : "";
-  if (analysis.no_verdict) {
+  if (analysis.no_verdict || analysis.result().may_be_own) {
     const Interval interval = analysis.undisturbed_interval_seconds();
     const Unit unit = unit_of(analysis.run_time_seconds);
     return fmt::format("{}; undisturbed between {:.{}f} and {:.{}f} {}{}", ran, interval.low / unit.seconds,
@@ -54,30 +57,40 @@ std::string time_words(const Profile& profile, const Analysis& analysis) {
 std::string cause_words(const Profile& profile, const Analysis& analysis) {
   if (const std::optional<Cause>& cause = analysis.cause) {
     const std::string who = cause->code == "other-processes" ? who_had_the_cpus(profile) : "";
-    return (analysis.result().may_be_own ? "perhaps the program itself: " : "") + headline(cause->text) +
-           (who.empty() ? "" : ": " + who);
+    return headline(cause->text) + (who.empty() ? "" : ": " + who) +
+           (analysis.result().may_be_own ? "; some of it may be the program's own" : "");
   }
   if (const std::string crowded = crowded_words(analysis); !crowded.empty()) {
-    return "the program itself: " + headline(crowded);
+    return "none from outside; the program's own: " + headline(crowded);
   }
   if (!analysis.peers.more_work.empty()) {
-    return analysis.peers.more_work.front().whose == Whose::program ? "the program itself: unequal work of its ranks"
-                                                                    : "unequal work of its ranks, or a slower core";
+    const bool is_own = analysis.peers.more_work.front().whose == Whose::program;
+    return "none from outside; " + std::string(is_own ? "the program's own: unequal work of its ranks"
+                                                      : "unequal work of the ranks, or a slower core");
   }
   if (analysis.no_verdict) return "not known";
   return "nothing stands out";
+}
+
+// Whether no rank lost much more than another, so that their order is chance.
+bool are_alike(const Profile& profile, const Breakdown& breakdown) {
+  const std::vector<RankShare>& ranks = breakdown.ranks;
+  return ranks.size() > 1 && ranks.size() == static_cast<std::size_t>(profile.ranks) &&
+         ranks.back().seconds > nearly_all * ranks.front().seconds;
 }
 
 std::string rank_words(const Profile& profile, const Analysis& analysis) {
   std::string words;
   // Without a cause, what was lost is little, and unequal work may matter more.
   if (analysis.cause && is_worth_telling(analysis)) {
-    words = rank_shares_words(profile, analysis.breakdown) + " of what was lost";
+    words = are_alike(profile, analysis.breakdown) ? "all alike: " : "";
+    words += rank_shares_words(profile, analysis.breakdown) + " of what was lost";
   }
   if (const std::string unequal = unequal_rank_words(profile, analysis.peers); !unequal.empty()) {
     words += (words.empty() ? "" : "; ") + unequal;
   }
-  return words.empty() ? "none stands out" : words;
+  if (!words.empty()) return words;
+  return analysis.no_verdict ? "not known" : "none stands out";
 }
 
 std::string first_sentence(std::string_view text) {
@@ -89,7 +102,7 @@ std::string first_sentence(std::string_view text) {
 std::string next_words(const Profile& profile, const Analysis& analysis) {
   if (!is_whole(profile)) return "look for the reason in the program's own output";
   if (analysis.no_verdict) return first_sentence(info_of_warning(analysis.no_verdict->reason.code).remedy);
-  if (is_quotable(profile, analysis)) return "quote it";
+  if (is_quotable(profile, analysis)) return "quote its time";
   return analysis.cause ? first_sentence(analysis.cause->action) : "measure again";
 }
 
@@ -104,9 +117,12 @@ FirstAnswers first_answers(const Profile& profile, const Analysis& analysis) {
 
 NextCommand next_command(const std::string& file, const Profile& profile, const Analysis& analysis, ReadIn where) {
   const std::string report = "halcyon report " + typed_word(file);
-  if (is_quotable(profile, analysis)) return {" by:", report + " --quote text"};
+  if (is_quotable(profile, analysis)) return {"; a sentence for it:", report + " --quote text"};
   if (where == ReadIn::run) return {"; details:", report};
   if (!is_whole(profile)) return {"; more:", "halcyon help incomplete-run"};
+  if (analysis.no_verdict && analysis.no_verdict->is_comparable && !is_composed(profile)) {
+    return {":", "halcyon repeat -- mpirun ..."};
+  }
   if (analysis.no_verdict) return {"; more:", "halcyon help " + analysis.no_verdict->reason.code};
   return {"; more:", fmt::format("halcyon help {}", analysis.cause ? analysis.cause->code : "report")};
 }

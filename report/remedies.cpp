@@ -19,8 +19,9 @@ constexpr std::array<WarningInfo, warning_codes.size()> infos{{
      "Run longer, so that more of the run repeats. Of what is done once, only time on a CPU is known not to be lost."},
     {"too-few-segments", Severity::no_verdict, "Run longer, with more iterations, so that more segments repeat."},
     {"wide-interval", Severity::no_verdict,
-     "Compare it with other runs before you quote its time. Measure again, on an idle machine if you can, or let halcyon "
-     "repeat measure until the time is known; halcyon compare also shows delays that hit every segment."},
+     "Repeat it until its time is known. halcyon repeat does that and says when; on an idle machine it takes fewer "
+     "runs. "
+     "halcyon compare also shows delays that hit every segment."},
     {"too-short", Severity::no_verdict, "Run longer, with more iterations."},
     {"composed", Severity::no_verdict,
      "Compare other runs with it. halcyon compare does; do not quote its times as those of one run."},

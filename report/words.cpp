@@ -56,10 +56,11 @@ class Clauses {
 
 Unit unit_of(double value) {
   const double size = 1.000005 * std::abs(value);  // a value that would round to 1000.00 gets the next unit
-  if (size >= 100.0) return {1.0, "s", 1};
-  if (size >= 1.0) return {1.0, "s", 2};
-  if (size >= 1e-3) return {1e-3, "ms", 2};
-  return {1e-6, "µs", 2};
+  const auto in = [size](double seconds, std::string_view name) {
+    return Unit{seconds, name, size >= 100.0 * seconds ? 1 : 2};  // what is known has four digits at most
+  };
+  if (size >= 1.0) return in(1.0, "s");
+  return size >= 1e-3 ? in(1e-3, "ms") : in(1e-6, "µs");
 }
 
 std::string decimal(double value, int digits) {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "analyzer/evidence/cpu_waits.hpp"
+#include "analyzer/groups/speeds.hpp"
 #include "analyzer/machine/probes.hpp"
 #include "analyzer/statistics/moments.hpp"
 #include "analyzer/statistics/sorting.hpp"
@@ -144,7 +145,7 @@ std::optional<double> probed_times(const Profile& profile, std::uint32_t rank) {
 
 // A hardware counter counts what the program does. CPU time also grows on a slower core, which probes may have seen.
 Whose whose_work(const Profile& profile, const RankBehind& rank) {
-  if (profile.counter != "cpu") return Whose::program;
+  if (profile.counter != "cpu" || rank.times_interval.low > most_slower) return Whose::program;
   const std::optional<double> probed = probed_times(profile, rank.rank);
   if (!probed) return Whose::unknown;
   constexpr double slow = 100.0 / least_speed_percent;

@@ -50,7 +50,7 @@ class FailsAPipeline(halcyon_test.Behaviour):
         green, red, unknown = self.annotations(finished.output)
         self.assertTrue(green.startswith("::notice title=version-10.h5%3A green::quote it: "), green)
         self.assertRegex(red, r"^::error title=version-3\.h5%3A red::do not quote it: [\d.]+ %25 \(.* came from outside$")
-        self.assertTrue(unknown.startswith("::error title=50%25%2Ca%3Ab.h5%3A unknown::this run cannot tell: "), unknown)
+        self.assertTrue(unknown.startswith("::error title=50%25%2Ca%3Ab.h5%3A unknown::do not quote it yet: "), unknown)
         passes = self.check(0, "--fail-on", "red", "--unknown-ok", "--annotate", "github", files[2])
         self.assertTrue(self.annotations(passes.output)[0].startswith("::warning "), passes)
 

@@ -53,19 +53,21 @@ TEST(FirstLines, AnswerFiveQuestionsAndKeepTheCommandForALineOfItsOwnIfItMust) {
 
 TEST(FirstLines, OfAGreenRunLeadToTheLineForAPaper) {
   const std::vector<std::string> green = closing("my run.h5", uniform_profile(200, 1.0));
-  ASSERT_EQ(green.size(), 5U);
+  ASSERT_EQ(green.size(), 6U);
   EXPECT_EQ(green[0].rfind("halcyon: GREEN    quote it: 0.0 % (", 0), 0U) << green[0];
   EXPECT_EQ(green[2], "halcyon: cause    nothing stands out");
   EXPECT_EQ(green[3], "halcyon: rank     none stands out");
-  EXPECT_EQ(green[4], "halcyon: next     quote it by: halcyon report 'my run.h5' --quote text");
+  EXPECT_EQ(green[4], "halcyon: next     quote its time; a sentence for it:");
+  EXPECT_EQ(green[5], "                  halcyon report 'my run.h5' --quote text");
 }
 
 TEST(FirstLines, OfAnUnknownRunSayWhyAndWhatHelps) {
   const std::vector<std::string> unknown = closing("run.h5", uniform_profile(1, 5.0));
   ASSERT_EQ(unknown.size(), 6U);
-  EXPECT_EQ(unknown[0], "halcyon: UNKNOWN  this run cannot tell: the program has no boundaries");
+  EXPECT_EQ(unknown[0], "halcyon: UNKNOWN  do not quote it yet: the program has no boundaries");
   EXPECT_EQ(unknown[1], "halcyon: time     ran 5.00 s; undisturbed: not known");
   EXPECT_EQ(unknown[2], "halcyon: cause    not known");
+  EXPECT_EQ(unknown[3], "halcyon: rank     not known");
   EXPECT_EQ(unknown[4], "halcyon: next     mark its steps with MPI_Pcontrol(1) on all ranks; details:");
   EXPECT_EQ(unknown[5], "                  halcyon report run.h5");
 }
@@ -114,8 +116,24 @@ TEST(FirstLines, NameTheRankWithMoreWorkAndTheProgramAsTheCause) {
   Analysis analysis = analyze(profile, "paper");
   analysis.peers.more_work.push_back({.rank = 1, .times = 1.5, .whose = Whose::program});
   const FirstAnswers answers = first_answers(profile, analysis);
-  EXPECT_EQ(answers[2], "the program itself: unequal work of its ranks");
+  EXPECT_EQ(answers[2], "none from outside; the program's own: unequal work of its ranks");
   EXPECT_EQ(answers[3], "rank 1 has 1.50 times the CPU time of its peers");
+}
+
+TEST(FirstLines, DoNotBlameARankThatLostHardlyMoreThanTheOther) {
+  Profile profile = delayed_profile(10.0F);
+  for (std::size_t i = 0; i < profile.segments; i += 20) profile.last_rank[i] = 0;
+  const FirstAnswers answers = first_answers(profile, analyze(profile, "paper"));
+  EXPECT_EQ(answers[3], "all alike: rank 0 on left 50 %, rank 1 on right 50 % of what was lost");
+}
+
+TEST(FirstLines, OfARunThatMayBeRedOrGreenLeadToTheCommandThatRepeatsIt) {
+  const Profile profile = uniform_profile(200, 1.0);
+  Analysis analysis = analyze(profile, "paper");
+  analysis.no_verdict = no_verdict_within({.low = 5.0, .high = 20.0});
+  const NextCommand next = next_command("run.h5", profile, analysis, ReadIn::report);
+  EXPECT_EQ(first_answers(profile, analysis)[4], "repeat it until its time is known");
+  EXPECT_EQ(next.words, "halcyon repeat -- mpirun ...");
 }
 
 TEST(FirstLines, NameWhoHadTheCpusIfAWitnessSawIt) {
