@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "report/html_document.hpp"
+#include "report/layout.hpp"
 
 namespace halcyon::series_figure {
 namespace {
@@ -218,6 +221,14 @@ std::string page(const Page& page) {
   }
   return html_page(
       {.title = title, .subtitle = page.subtitle, .body = std::move(body), .more_style = style, .script = {}});
+}
+
+Page page_of(std::string_view subtitle, const std::string& command, SeriesAnswer answer,
+             std::vector<std::string> remarks, SeriesTable table) {
+  Page page{.subtitle = subtitle, .programs = {{"", command_words(command)}}, .answer = std::move(answer)};
+  for (std::string& remark : remarks) page.remarks.push_back({"", std::move(remark)});
+  page.tables.push_back(std::move(table));
+  return page;
 }
 
 }  // namespace halcyon::series_figure

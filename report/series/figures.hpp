@@ -115,12 +115,15 @@ struct Page {
   std::string_view subtitle;
   std::vector<SeriesFact> programs;  // their letters, if there are several, and their commands
   SeriesAnswer answer;
-  std::vector<SeriesFact> remarks;  // below the answer
-  std::vector<SeriesTable> first;
-  std::string figures;
-  std::vector<SeriesFact> facts;
-  std::vector<SeriesTable> tables;
+  std::vector<SeriesFact> remarks{};  // below the answer
+  std::vector<SeriesTable> first{};
+  std::string figures{};
+  std::vector<SeriesFact> facts{};
+  std::vector<SeriesTable> tables{};
 };
 std::string page(const Page& page);
+/// Of one program, with a table of what was measured.
+Page page_of(std::string_view subtitle, const std::string& command, SeriesAnswer answer,
+             std::vector<std::string> remarks, SeriesTable table);
 
 }  // namespace halcyon::series_figure

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/layout.hpp"
 #include "report/series/figures.hpp"
 #include "report/words.hpp"
 
@@ -131,15 +130,8 @@ std::string fields(const MapResult& result) {
 }  // namespace
 
 std::string map_html(const MapResult& result) {
-  Page page{.subtitle = "A surface from few runs",
-            .programs = {{"", command_words(result.command)}},
-            .answer = answer_of(result),
-            .remarks = {},
-            .first = {},
-            .figures = {},
-            .facts = {},
-            .tables = {points_table(result)}};
-  for (std::string& remark : remarks_on(result)) page.remarks.push_back({"", std::move(remark)});
+  Page page =
+      page_of("A surface from few runs", result.command, answer_of(result), remarks_on(result), points_table(result));
   if (result.surface) page.figures = result.factors.size() == 1 ? curve_picture(result) : fields(result);
   return series_figure::page(page);
 }

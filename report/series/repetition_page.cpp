@@ -327,11 +327,7 @@ std::string repetition_html(const Repetition& series) {
   Page page{.subtitle = are_several(series) ? "Which program is faster" : "How long a run takes",
             .programs = std::move(result.programs),
             .answer = std::move(result.answer),
-            .remarks = {},
-            .first = {},
-            .figures = {},
-            .facts = std::move(result.facts),
-            .tables = {}};
+            .facts = std::move(result.facts)};
   if (result.ranking) page.first.push_back(std::move(*result.ranking));
   if (are_several(series)) page.figures += ranking_picture(series) + pairs_picture(series);
   page.figures += runs_picture(series);

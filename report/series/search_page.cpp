@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/layout.hpp"
 #include "report/series/figures.hpp"
 #include "report/words.hpp"
 
@@ -117,15 +116,8 @@ std::string order_picture(const SearchResult& result) {
 }  // namespace
 
 std::string search_html(const SearchResult& result) {
-  Page page{.subtitle = "What still meets the limit",
-            .programs = {{"", command_words(result.command)}},
-            .answer = answer_of(result),
-            .remarks = {},
-            .first = {},
-            .figures = {},
-            .facts = {},
-            .tables = {loads_table(result)}};
-  for (std::string& remark : remarks_on(result)) page.remarks.push_back({"", std::move(remark)});
+  Page page =
+      page_of("What still meets the limit", result.command, answer_of(result), remarks_on(result), loads_table(result));
   if (!result.trials.empty()) page.figures = curve_picture(result) + order_picture(result);
   return series_figure::page(page);
 }
