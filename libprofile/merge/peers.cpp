@@ -185,7 +185,7 @@ SiteSums sums_by_site(const RankRecords& rank, std::uint64_t segments) {
     sum.waiting += static_cast<double>(slack_of(times));
     sum.file_io += static_cast<double>(times[index_of(Measure::file_io)]);
     sum.device += static_cast<double>(times[index_of(Measure::device)]);
-    sum.work += work_of_slot[segment.slots[index_of(Feature::compute)]];
+    sum.work += work_of_slot[segment.slot(index_of(Feature::compute))];
   }
   return result;
 }

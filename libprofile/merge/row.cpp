@@ -88,7 +88,7 @@ void RowWriter::write(std::size_t index, std::byte* row) const {
   bins[0] = site_of_index_[segment.site];
   for (std::size_t i = 0; i < names_.active.size(); ++i) {
     const std::size_t feature = names_.active[i];
-    bins[1 + i] = bin_of_slot_[feature][segment.slots[feature]];
+    bins[1 + i] = bin_of_slot_[feature][segment.slot(feature)];
   }
   layout_.write(measured, bins.data(), row);
 }

@@ -25,16 +25,24 @@ struct SegmentRow {
   double& operator[](Measure measure) { return measured[index_of(measure)]; }
 };
 
-/// A segment as it is read back: features as slots of the feature's quantizer.
+using RankQuantizer = Quantizer<256>;
+
+/// A segment as it is read back. Valid until the next one is.
 struct StoredSegment {
   Measured<double> measured{};  // as in SegmentRow
-  std::array<std::uint8_t, feature_count> slots{};
   std::uint8_t site = 0;
 
   double operator[](Measure measure) const { return measured[index_of(measure)]; }
-};
+  /// The slot of a feature's quantizer. Few readers need those of all features.
+  std::uint8_t slot(std::size_t feature) const {
+    const std::uint8_t slot = block->slots[feature][at];
+    return later != nullptr ? (*later)[feature][slot] : slot;
+  }
 
-using RankQuantizer = Quantizer<256>;
+  const SegmentBlock* block = nullptr;
+  const std::array<SlotMap, feature_count>* later = nullptr;  // what became of the block's slots
+  std::size_t at = 0;
+};
 
 /// Stores segments with their features quantized. A merge of bins affects every earlier segment in these bins. These
 /// segments are not rewritten: merges are logged within the open block, combined into one map of 256 slots when the
@@ -148,16 +156,11 @@ class SegmentStore {
     const std::size_t b = index / block_size;
     const SegmentBlock& block = block_at(b);
     const std::size_t at = index % block_size;
-    StoredSegment segment;
-    segment.measured = stored_measures(block, at);
-    for (std::size_t feature = 0; feature < feature_count; ++feature) segment.slots[feature] = block.slots[feature][at];
-    if (const auto* later = later_[b].get(); later != nullptr) {
-      for (std::size_t feature = 0; feature < feature_count; ++feature) {
-        segment.slots[feature] = (*later)[feature][segment.slots[feature]];
-      }
-    }
-    segment.site = block.sites[at];
-    return segment;
+    return {.measured = stored_measures(block, at),
+            .site = block.sites[at],
+            .block = &block,
+            .later = later_[b].get(),
+            .at = at};
   }
 
   std::size_t size() const { return size_; }

@@ -60,7 +60,7 @@ TEST(SegmentStore, LetsSegmentsOfAllBlocksFollowTheMergesOfTheirBins) {
   }
   store.settle();
   for (std::size_t i = 0; i < count; ++i) {
-    ASSERT_EQ(store.get(i).slots[index_of(Feature::compute)], slots[i]) << "segment " << i;
+    ASSERT_EQ(store.get(i).slot(index_of(Feature::compute)), slots[i]) << "segment " << i;
   }
 }
 
