@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "analyzer/groups/grouping.hpp"
 #include "analyzer/groups/recurring.hpp"
 #include "analyzer/groups/speeds.hpp"
 #include "analyzer/groups/work_model.hpp"
@@ -23,14 +24,12 @@ struct FarOut {
 };
 
 FarOut far_out_limit(const Durations& ascending) {
-  constexpr double rare = 0.1;  // of the segments
   const double middle = median_of_ascending(ascending);
   const double spread = deviation_below(middle, ascending[ascending.size() / 4]);
   const double limit = middle + far_out_spreads * std::max(spread, least_usual * middle);
-  const auto count = ascending.data() + ascending.size() -
-                     std::upper_bound(ascending.data(), ascending.data() + ascending.size(), limit);
-  const bool is_rare = static_cast<double>(count) <= rare * static_cast<double>(ascending.size());
-  return {middle, is_rare ? limit : std::numeric_limits<double>::infinity()};
+  const auto within = std::upper_bound(ascending.data(), ascending.data() + ascending.size(), limit) - ascending.data();
+  const bool are_rest_rare = static_cast<double>(within) >= nearly_whole * static_cast<double>(ascending.size());
+  return {middle, are_rest_rare ? limit : std::numeric_limits<double>::infinity()};
 }
 
 // The excess of rare segments far out, on average over all segments.

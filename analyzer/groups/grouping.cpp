@@ -136,8 +136,6 @@ FeatureColumn at_full_speed(const FeatureColumn& work, const Speeds& speeds, dou
   });
 }
 
-// Another core or clock rate makes work slower by at most this factor. More is other work.
-constexpr double most_slower = 2.2;
 // Share of the speed's factor, in logarithms. Where CPU time was longer by more, it follows the speed.
 constexpr double follows = 0.5;
 constexpr double fewest_kinds = 1.5;  // that tell whether it is the machine
@@ -192,7 +190,7 @@ Grouping group_segments(const Profile& profile) {
   };
   if (profile.counter != "cpu" || work.index.empty()) {
     const Comparable run = comparable_by_work(profile, grouping);
-    std::optional<Speeds> speeds = find_speeds(run, most_slower);
+    std::optional<Speeds> speeds = find_speeds(run);
     if (!speeds || !is_of_all_kinds(larger_durations(run, *speeds))) return grouping;
     const bool is_same_work = profile.counter != "cpu" && !work_of(profile, grouping).index.empty();
     if (is_same_work || speeds->pattern != SpeedPattern::wanders) grouping.speeds = std::move(speeds);
@@ -201,7 +199,7 @@ Grouping group_segments(const Profile& profile) {
   // The same signature may be other work, or the same at another speed: the order of time tells.
   const Comparable run{
       .durations = profile.duration, .kind_of = by_signature.groups.of, .kinds = by_signature.groups.count};
-  std::optional<Speeds> speeds = find_speeds(run, most_slower);
+  std::optional<Speeds> speeds = find_speeds(run);
   if (!speeds) return grouping;
   const Larger duration = larger_durations(run, *speeds);
   if (!is_of_all_kinds(duration)) return grouping;

@@ -15,6 +15,9 @@ namespace halcyon {
 /// In percent of the run time. If less of it is in judged groups, the run has no verdict.
 inline constexpr double least_coverage_percent = 50.0;
 
+/// What holds for so much of something holds for it as a whole; the rest is rare.
+inline constexpr double nearly_whole = 0.9;
+
 /// Clusters and groups of a profile's segments. Counts and the boundary's call site are compared exactly. Segments that
 /// agree in these are split by the relative distance of their volumes.
 struct Grouping {

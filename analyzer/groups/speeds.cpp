@@ -22,7 +22,6 @@ constexpr std::size_t fewest_steps = 2 * fewest_judged_segments;
 constexpr double full_speed_lasts = 1.0 / 30.0;  // of the run, at least
 constexpr double least_factor = 1.03;
 constexpr double most_in_between = 0.12;  // of the time, in the middle third between full speed and the slowest
-constexpr double regular_within = 0.35;   // segments: what the program does comes at exactly the same number of them
 
 // Consecutive segments that are compared, one or several to a step.
 struct Series {
@@ -117,7 +116,7 @@ bool is_regular(const std::vector<double>& stays, std::size_t per_step) {
   const auto count = static_cast<double>(stays.size());
   mean /= count;
   const double deviation = std::sqrt(std::max(0.0, square / count - mean * mean));
-  return deviation * static_cast<double>(per_step) <= regular_within;
+  return deviation * static_cast<double>(per_step) < 0.5;  // segments: rounded, always the same number
 }
 
 double share_in_between(std::span<const double> slowness) {
@@ -128,10 +127,10 @@ double share_in_between(std::span<const double> slowness) {
 }
 
 // (steps) the logarithm of the slowness; 0 where it is too small to be told, or too large for the same work.
-std::vector<double> slowness_of(std::span<const double> steps, double most_factor) {
+std::vector<double> slowness_of(std::span<const double> steps) {
   std::vector<double> slowness = above_full_speed(steps);
   for (double& one : slowness) {
-    if (one < std::log(least_factor) || one > std::log(most_factor)) one = 0.0;
+    if (one < std::log(least_factor) || one > std::log(most_slower)) one = 0.0;
   }
   return slowness;
 }
@@ -154,13 +153,13 @@ std::vector<float> of_all_segments(std::span<const double> slowness, const Serie
 
 }  // namespace
 
-std::optional<Speeds> find_speeds(const Comparable& run, double most_factor) {
+std::optional<Speeds> find_speeds(const Comparable& run) {
   const Series series = series_of(run);
   if (series.steps() < fewest_steps) return std::nullopt;
   std::vector<double> slowness;
   // With the speeds known, the kinds are compared anew.
   for (int round = 0; round < 3; ++round) {
-    slowness = slowness_of(above_their_kind(run, series, slowness), most_factor);
+    slowness = slowness_of(above_their_kind(run, series, slowness));
     if (!(std::ranges::max(slowness) > 0.0)) return std::nullopt;
   }
   const std::array<std::vector<double>, 2> stays = stays_of(slowness);

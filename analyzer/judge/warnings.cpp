@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/evidence/cpu_waits.hpp"
+#include "analyzer/groups/grouping.hpp"
 #include "analyzer/judge/analysis.hpp"
 #include "analyzer/known/known_displacement.hpp"
 #include "libprofile/format/boundary.hpp"
@@ -122,8 +123,7 @@ void warn_of_own_doing(const Analysis& analysis, Warnings& warnings) {
   if (analysis.no_verdict || !analysis.result().may_be_own) return;
   std::vector<std::string> parts;
   const auto add = [&](double seconds, const char* what) {
-    constexpr double least_share = 0.1;
-    if (seconds > least_share * analysis.undecided.seconds())
+    if (seconds > (1.0 - nearly_whole) * analysis.undecided.seconds())
       parts.push_back(fmt::format("{:.2g} s {}", seconds, what));
   };
   add(analysis.undecided.slept_seconds,

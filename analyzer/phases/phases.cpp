@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "analyzer/groups/grouping.hpp"
 #include "analyzer/groups/timeline.hpp"
 #include "analyzer/statistics/levels.hpp"
 #include "libprofile/format/boundary.hpp"
@@ -13,8 +14,6 @@
 namespace halcyon {
 namespace {
 
-constexpr double known_outweighs = 9.0;  // time that is not known, up to nine tenths of an interval
-constexpr double least_share_of_lowest_level = 0.1;
 constexpr double least_of_largest = 0.5;  // what one holds who is told with the one who holds most
 
 // Numerics: the blocks that stretches are made of.
@@ -22,9 +21,9 @@ constexpr std::size_t most_compared = 500'000;  // segments
 constexpr double most_blocks = 256.0;
 constexpr std::size_t reach_of_edge = 2;  // blocks
 
-// The interval with the largest sum (J. Bentley, "Programming pearls", Comm. ACM 27, 1984): of nine times what known
-// segments usually take, less what they took beyond and the time of others. A known segment counts for no less than 0:
-// no disturbance, however large, divides the work.
+// The interval with the largest sum (J. Bentley, "Programming pearls", Comm. ACM 27, 1984): of nine tenths of what
+// known segments usually take, less a tenth of what they took beyond and of the time of others. A known segment counts
+// for no less than 0: no disturbance, however large, divides the work.
 std::optional<Stretch> repeated_part(const Profile& profile, const UsualTimes& times) {
   Stretch part;
   double largest = 0.0;
@@ -33,11 +32,12 @@ std::optional<Stretch> repeated_part(const Profile& profile, const UsualTimes& t
   double known = 0.0;   // of the run so far
   double before = 0.0;  // the known time when the best interval that ends here began
   std::size_t begin = 0;
+  constexpr double rare = 1.0 - nearly_whole;
   for (std::size_t segment = 0; segment < profile.duration.size(); ++segment) {
     const auto duration = static_cast<double>(profile.duration[segment]);
     const double usual = std::min(duration, static_cast<double>(times.usual[segment]));
     known += usual;
-    lead += usual > 0.0 ? std::max(known_outweighs * usual - (duration - usual), 0.0) : -duration;
+    lead += usual > 0.0 ? std::max(nearly_whole * usual - rare * (duration - usual), 0.0) : -rare * duration;
     if (lead < 0.0) {
       lead = 0.0;
       before = known;
@@ -228,7 +228,7 @@ UsualLevel usual_level(const std::vector<LevelStretch>& stretches, double least_
   usual.dominant = most > 0.5 * all;
   if (usual.dominant) return usual;
   for (const LevelStretch& one : stretches) {
-    if (one.work >= least_share_of_lowest_level * all) usual.level = std::min(usual.level, one.level);
+    if (one.work >= (1.0 - nearly_whole) * all) usual.level = std::min(usual.level, one.level);
   }
   return usual;
 }

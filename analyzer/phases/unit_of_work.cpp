@@ -7,7 +7,6 @@
 namespace halcyon {
 namespace {
 
-constexpr double least_share = 0.9;    // of the segments, that the same place follows
 constexpr std::size_t longest = 4096;  // Numerics: segments; and of a run, as many are looked at for each length
 
 }  // namespace
@@ -24,7 +23,7 @@ std::optional<UnitOfWork> unit_of_work(const Profile& profile) {
       const std::size_t segment = from + i * followed / looked_at;
       alike += site_of(profile, segment) == site_of(profile, segment + length) ? 1 : 0;
     }
-    if (static_cast<double>(alike) < least_share * static_cast<double>(looked_at)) continue;
+    if (static_cast<double>(alike) < nearly_whole * static_cast<double>(looked_at)) continue;
     return UnitOfWork{.segments = length, .times = all / length};
   }
   return std::nullopt;
