@@ -35,7 +35,7 @@ volatile std::sig_atomic_t were_given_back = 0;
 void give_back_and_stop(int signal) {
   if (terminal_with_lines >= 0) {
     were_given_back = 1;
-    [[maybe_unused]] const auto written = write(terminal_with_lines, all_rows_back.data(), all_rows_back.size());
+    [[maybe_unused]] const auto written = ::write(terminal_with_lines, all_rows_back.data(), all_rows_back.size());
   }
   std::raise(signal);
   give_back_when_stopped();
