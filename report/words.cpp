@@ -55,7 +55,7 @@ class Clauses {
 }  // namespace
 
 Unit unit_of(double value) {
-  const double size = 1.000005 * std::abs(value);  // a value that would round to 1000.00 gets the next unit
+  const double size = 1.00005 * std::abs(value);  // a value that would round to 1000.0 gets the next unit
   const auto in = [size](double seconds, std::string_view name) {
     return Unit{seconds, name, size >= 100.0 * seconds ? 1 : 2};  // what is known has four digits at most
   };

@@ -130,6 +130,7 @@ TEST(FirstLines, DoNotBlameARankThatLostHardlyMoreThanTheOther) {
 TEST(FirstLines, OfARunThatMayBeRedOrGreenLeadToTheCommandThatRepeatsIt) {
   const Profile profile = uniform_profile(200, 1.0);
   Analysis analysis = analyze(profile, "paper");
+  analysis.methods[analysis.chosen].verdict = Verdict::unknown;
   analysis.no_verdict = no_verdict_within({.low = 5.0, .high = 20.0});
   const NextCommand next = next_command("run.h5", profile, analysis, ReadIn::report);
   EXPECT_EQ(first_answers(profile, analysis)[4], "repeat it until its time is known");

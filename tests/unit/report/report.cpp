@@ -472,9 +472,10 @@ TEST(TimelineFigure, HasMarksInTheUnitOfTheWholeRun) {
 TEST(Layout, GivesATimeTheUnitInWhichItIsRounded) {
   EXPECT_EQ(seconds(0.0), "0 s");
   EXPECT_EQ(seconds(5e-9), "0.01 µs");
-  EXPECT_EQ(seconds(999.994e-6), "999.99 µs");
-  EXPECT_EQ(seconds(999.997e-6), "1.00 ms");
-  EXPECT_EQ(seconds(-0.999997), "-1.00 s");
+  EXPECT_EQ(seconds(999.94e-6), "999.9 µs");
+  EXPECT_EQ(seconds(999.97e-6), "1.00 ms");
+  EXPECT_EQ(seconds(-0.99997), "-1.00 s");
+  EXPECT_EQ(seconds(-0.0123456), "-12.35 ms");
   EXPECT_EQ(seconds(604800.0), "604800.0 s");
 }
 
