@@ -70,7 +70,7 @@ class RunCommand(halcyon_test.Behaviour):
         finished = self.run_with(*MPI.launch(2), PROGRAM, "10", options=("-o", "run.h5", "--boundary-ranks", "3"))
         self.assertEqual(finished.status, 0, finished)
         line = "halcyon: --boundary-ranks 3 is more than the 2 ranks of this run; all ranks are used instead\n"
-        self.assertTrue(finished.errors.startswith(line), finished)
+        self.assertIn(line, finished.errors)
         self.run_with(*MPI.launch(2), PROGRAM, "10", options=("-o", "plain.h5"))
         self.assertEqual(self.profile().segments, self.profile("plain.h5").segments)
 
