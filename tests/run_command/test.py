@@ -70,9 +70,19 @@ class RunCommand(halcyon_test.Behaviour):
         finished = self.run_with(*MPI.launch(2), PROGRAM, "10", options=("-o", "run.h5", "--boundary-ranks", "3"))
         self.assertEqual(finished.status, 0, finished)
         line = "halcyon: --boundary-ranks 3 is more than the 2 ranks of this run; all ranks are used instead\n"
-        self.assertIn(line, finished.errors)
+        self.assertTrue(finished.errors.startswith(line), finished)
         self.run_with(*MPI.launch(2), PROGRAM, "10", options=("-o", "plain.h5"))
         self.assertEqual(self.profile().segments, self.profile("plain.h5").segments)
+
+    def test_a_busy_host_is_told_at_its_start_unless_it_is_not_to_be(self):
+        hog = subprocess.Popen([PYTHON, "-c", "while True: pass"])
+        self.addCleanup(hog.wait)
+        self.addCleanup(hog.kill)
+        for options, is_told in (((), True), (("--no-progress",), False)):
+            command = [HALCYON, "run", *options, "-o", "run.h5", "--", *MPI.launch(1), PROGRAM, "10"]
+            finished = subprocess.run([str(word) for word in command], cwd=self.directory, capture_output=True,
+                                      text=True, env=self.own_environment(), check=True)
+            self.assertEqual(finished.stderr.startswith("halcyon: the host is busy: "), is_told, finished.stderr)
 
     def test_a_launcher_of_another_mpi_is_told_before_the_program_starts(self):
         program = BUILD / f"examples{OTHER_MPI.programs}" / "halo_c"

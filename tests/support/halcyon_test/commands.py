@@ -8,6 +8,7 @@ from .mpi_family import MPI
 TIME_LIMIT = 240  # seconds, far above what any command takes: it ends what hangs before ctest (300 s) ends the test
 # On a busy machine, merging takes so long that it shows its progress.
 PROGRESS_OF_MERGING = re.compile(r"^halcyon: the program has ended; merging .*\n", re.M)
+BUSY_HOST = re.compile(r"^halcyon: the host is busy: .*\n", re.M)  # as it is while tests run side by side
 
 
 # MPICH's hwloc may load OpenCL, and LLVM with it, which handles signals that would end the program.
@@ -15,12 +16,12 @@ WITHOUT_OPENCL = {"HWLOC_COMPONENTS": "-opencl"}
 
 
 class Finished:
-    """Status and output of a command that has ended. The progress of merging is left out."""
+    """Status and output of a command that has ended. The progress of merging is left out, and who else uses the host."""
 
     def __init__(self, result):
         self.status = result.returncode
         self.output = result.stdout
-        self.errors = PROGRESS_OF_MERGING.sub("", result.stderr)
+        self.errors = BUSY_HOST.sub("", PROGRESS_OF_MERGING.sub("", result.stderr))
 
     def __eq__(self, other):
         return (self.status, self.output, self.errors) == (other.status, other.output, other.errors)
