@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <thread>
 
@@ -34,6 +35,17 @@ double own_seconds() {
     }
   }
   return seconds;
+}
+
+// Whether another thread than this one runs now, or some did in the last minute: an idle host is not worth a wait.
+bool others_run() {
+  std::ifstream file("/proc/loadavg");
+  double in_last_minute = 0.0;
+  double in_last_five = 0.0;
+  double in_last_fifteen = 0.0;
+  int now = 0;
+  if (!(file >> in_last_minute >> in_last_five >> in_last_fifteen >> now)) return true;
+  return now > 1 || in_last_minute >= least_worth_telling;
 }
 
 std::vector<ProgramUse> programs_that_run() {
@@ -81,6 +93,7 @@ LookAtHost::Counted LookAtHost::counted() {
 LookAtHost::LookAtHost() : before_(counted()) {}
 
 HostUse LookAtHost::use() const {
+  if (!others_run()) return {.cpus = before_.cpus};
   std::this_thread::sleep_until(before_.at + shortest);
   const Counted now = counted();
   if (now.cpus == 0) return {};

@@ -12,13 +12,15 @@ struct ProgramUse {
   double cores = 0.0;
 };
 
+/// Cores in use by others. A whole core would be late for half of its time.
+inline constexpr double least_worth_telling = 0.5;
+
 struct HostUse {
-  double cores = 0.0;  // in use
-  int cpus = 0;        // 0 without /proc
+  double cores = 0.0;                // in use
+  int cpus = 0;                      // 0 without /proc
   std::vector<ProgramUse> programs;  // those that use most first; empty if the host is idle, or they cannot be seen
 
-  /// A whole core would be late for half of its time.
-  bool is_busy() const { return cores >= 0.5; }
+  bool is_busy() const { return cores >= least_worth_telling; }
 };
 
 /// "1.9 of 2 cores are in use: cc1plus 0.9, stress-ng 0.8"
@@ -28,7 +30,8 @@ std::string in_words(const HostUse& use);
 class LookAtHost {
  public:
   LookAtHost();
-  /// Waits until some hundredths of a second have passed, and on a busy host for as long again, to see who it is.
+  /// Unless nobody else runs, waits until some hundredths of a second have passed, and on a busy host for as long
+  /// again, to see who it is.
   HostUse use() const;
 
  private:
