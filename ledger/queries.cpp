@@ -253,8 +253,10 @@ Outcome<std::vector<Loss>> losses(Ledger& ledger, By by, const Period& period) {
     loss.high_node_hours = loss.lost_node_hours + std::sqrt(loss.high_node_hours) / seconds_of_an_hour;
     all.push_back(std::move(loss));
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Loss& a, const Loss& b) { return a.lost_node_hours > b.lost_node_hours; });
+  // Databases add in different orders: sums that differ in their last digits alone are equal, and in the order of
+  // names.
+  const auto size = [](const Loss& loss) { return static_cast<float>(loss.lost_node_hours); };
+  std::ranges::stable_sort(all, std::greater(), size);
   return all;
 }
 

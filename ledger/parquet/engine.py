@@ -77,7 +77,8 @@ class DuckDB:
         self.made = set()
         # What does not fit into memory goes there; by default it would go into the current directory.
         self.scratch = tempfile.TemporaryDirectory(prefix="halcyon-duckdb-")
-        self.connection = duckdb.connect(config={"temp_directory": self.scratch.name, "parquet_metadata_cache": True})
+        self.connection = duckdb.connect(config={"temp_directory": self.scratch.name})
+        self.connection.execute("SET parquet_metadata_cache = true")
 
     def make_view(self, name, table):
         files = self.data.files(table)

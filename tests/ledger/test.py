@@ -781,11 +781,12 @@ class WithParquet(WithSpool):
             self.assertEqual(one, other, place)
 
     def check_answers_as_the_database_does(self, *questions):
+        file = self.directory / "answer.json"
         for words in questions:
-            self.assertEqual(self.ledger(*words, database=self.parquet).output, self.ledger(*words).output, words)
-            ours, theirs = (json.loads(self.ledger(*words, "--json", "-", database=database).output)
+            ours, theirs = ((self.ledger(*words, "--json", file, database=database).output, json.loads(file.read_text()))
                             for database in (self.parquet, self.database))
-            self.check_alike(ours, theirs, " ".join(words))
+            self.assertEqual(ours[0], theirs[0], words)
+            self.check_alike(ours[1], theirs[1], " ".join(words))
 
     def fill_a_site(self):
         document = self.one_document()
@@ -940,9 +941,8 @@ class Spark(WithParquet):
         self.fill_a_site()
         self.export()
         day = time.strftime("%Y-%m-%d", time.gmtime(FIRST + 30 * 86400))
-        self.check_answers_as_the_database_does(
-            ("runs", "solver3", "--until", day), ("lost", "--by", "project"), ("lost", "--by", "host", "--since", day),
-            ("lost", "--by", "program"), ("nodes",), ("trend", "solver0"), ("who", "1"))
+        self.check_answers_as_the_database_does(("runs", "solver3", "--until", day), ("lost", "--by", "host"), ("nodes",),
+                                                ("who", "1"))
         [*_, file] = self.files.glob("run/*/run.parquet")
         file.write_bytes(file.read_bytes()[:-5])
         self.check_refused(self.ledger("lost", status=2, database=self.parquet), "run.parquet")
