@@ -7,6 +7,7 @@ docs/ledger.md. Never passes or fails.
 DATABASE is a ledger, such as bench_ledger fills. It is exported to DIR, unless it was. HALCYON names the command, else
 it is that of build/release. Engines are duckdb and spark; without any, both are asked that can be imported.
 """
+import calendar
 import os
 import resource
 import subprocess
@@ -17,7 +18,7 @@ from pathlib import Path
 HALCYON = os.environ.get("HALCYON", Path(__file__).resolve().parent.parent / "build/release/bin/halcyon")
 MODULES = {"duckdb": "duckdb", "spark": "pyspark"}
 QUESTIONS = (["runs", "--last", "50"], ["lost", "--by", "user", "--since", "LAST30"], ["lost", "--by", "user"],
-             ["lost", "--by", "host"], ["nodes"])
+             ["lost", "--by", "host"], ["nodes", "--since", "LAST30"])
 
 
 def timed(*words, **environment):
@@ -48,7 +49,7 @@ def main():
     for table in ("run", "run_group", "run_host", "slice"):
         print(f"| {table} | {bytes_of(Path(directory) / table) / 1e6:.0f} |")
     last = timed("runs", "--last", 1, "--json", "-", "--database", database)[0].split('"start_time": "')[1][:10]
-    month = time.strftime("%Y-%m-%d", time.gmtime(time.mktime(time.strptime(last, "%Y-%m-%d")) - 30 * 86400))
+    month = time.strftime("%Y-%m-%d", time.gmtime(calendar.timegm(time.strptime(last, "%Y-%m-%d")) - 30 * 86400))
     columns = ["SQLite", *engines]
     print(f"\n| query | {' | '.join(columns)} |\n|---{'|---' * len(columns)}|")
     for question in QUESTIONS:

@@ -143,7 +143,9 @@ class Spark:
         self.data = data
         self.made = set()
         try:
-            self.session = sql.SparkSession.builder.appName("halcyon ledger").getOrCreate()
+            # Looking for the files of a few years is too little work to share.
+            self.session = (sql.SparkSession.builder.appName("halcyon ledger")
+                            .config("spark.sql.sources.parallelPartitionDiscovery.threshold", 100_000).getOrCreate())
         except Exception as error:
             raise Problem(f"Spark does not start: {words_of(error)} (it needs Java; Debian: default-jre-headless)") from error
 
