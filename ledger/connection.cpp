@@ -26,6 +26,8 @@ Outcome<std::unique_ptr<Connection>> connect(const std::string& database, Use us
   for (const std::string_view scheme : {"postgresql://", "postgres://"}) {
     if (database.starts_with(scheme)) return connect_to_postgresql(database, use);
   }
+  constexpr std::string_view parquet = "parquet:";
+  if (database.starts_with(parquet)) return connect_to_parquet(database.substr(parquet.size()), use);
   constexpr std::string_view sqlite = "sqlite:";
   const std::string file = database.starts_with(sqlite) ? database.substr(sqlite.size()) : database;
   const std::string directory = std::filesystem::path(file).parent_path();

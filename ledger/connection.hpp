@@ -1,5 +1,5 @@
-// A connection to a database: SQL goes in with values apart from it, rows come out. All that differs between SQLite and
-// PostgreSQL is behind this interface.
+// A connection to a database: SQL goes in with values apart from it, rows come out. All that differs between SQLite,
+// PostgreSQL and Parquet is behind this interface.
 #pragma once
 
 #include <cstdint>
@@ -50,12 +50,13 @@ class Connection {
   virtual const Dialect& dialect() const = 0;
 };
 
-/// Opens FILE, sqlite:FILE or postgresql://…. A file that is to be written is made if it is not there.
+/// Opens FILE, sqlite:FILE, postgresql://… or parquet:DIR. A file that is to be written is made if it is not there.
 Outcome<std::unique_ptr<Connection>> connect(const std::string& database, Use use);
 
-/// These two are behind it.
+/// These are behind it.
 Outcome<std::unique_ptr<Connection>> connect_to_sqlite(const std::string& file, Use use);
 Outcome<std::unique_ptr<Connection>> connect_to_postgresql(const std::string& address, Use use);
+Outcome<std::unique_ptr<Connection>> connect_to_parquet(const std::string& directory, Use use);
 
 /// Why a database of SQLite cannot be on a file system of this kind (`f_type` of statfs); empty if it can.
 std::string objection_to_file_system(std::uint64_t type);

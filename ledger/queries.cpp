@@ -82,6 +82,31 @@ std::string sums_of(By by) {
                      if_judged(fmt::format("r.may_be_own * {}", lost)));
 }
 
+// "$1, $2, …" for so many values.
+std::string places_of(std::size_t values) {
+  std::string places;
+  for (std::size_t i = 1; i <= values; ++i) places += fmt::format("{}${}", i == 1 ? "" : ", ", i);
+  return places;
+}
+
+// The names of the runs' hosts. A question to many files takes long however little it asks for, so many runs share one.
+Status add_hosts(Ledger& ledger, std::vector<PastRun>& runs) {
+  constexpr std::size_t most_at_once = 500;  // Numerics: values of a statement
+  std::map<std::int64_t, PastRun*> by_number;
+  for (PastRun& run : runs) by_number.emplace(run.run.run, &run);
+  std::vector<Value> values;
+  Status read = Done{};
+  for (auto next = by_number.begin(); read && next != by_number.end();) {
+    values.clear();
+    for (; values.size() < most_at_once && next != by_number.end(); ++next) values.emplace_back(next->first);
+    read = ledger.connection().run(
+        fmt::format("SELECT run, host FROM {} WHERE run IN ({}) ORDER BY run, number", host_table,
+                    places_of(values.size())),
+        values, [&by_number](const Row& row) { by_number.at(whole_in(row[0]))->hosts.push_back(text_in(row[1])); });
+  }
+  return read;
+}
+
 // `which`: after WHERE, about a run r and its work w.
 Outcome<std::vector<PastRun>> read_runs(Ledger& ledger, const std::string& which, Values values) {
   const std::vector<std::string> of_runs = selected<RunRow>(ledger, "r");
@@ -91,19 +116,13 @@ Outcome<std::vector<PastRun>> read_runs(Ledger& ledger, const std::string& which
       fmt::format("SELECT {}, {} FROM {} r JOIN {} w ON w.work = r.work WHERE {}", fmt::join(of_runs, ", "),
                   fmt::join(of_works, ", "), visible_run, visible_work, which);
   std::vector<PastRun> runs;
-  const Status read = ledger.connection().run(sql, values, [&](const Row& row) {
+  Status read = ledger.connection().run(sql, values, [&](const Row& row) {
     PastRun& run = runs.emplace_back();
     set_from(std::span(row).first(of_run), run.run);
     set_from(std::span(row).subspan(of_run), run.work);
   });
+  if (read) read = add_hosts(ledger, runs);
   if (!read) return read.failure();
-  for (PastRun& run : runs) {
-    const Value number = run.run.run;
-    const Status listed =
-        ledger.connection().run(fmt::format("SELECT host FROM {} WHERE run = $1 ORDER BY number", host_table),
-                                {&number, 1}, [&](const Row& row) { run.hosts.push_back(text_in(row.front())); });
-    if (!listed) return listed.failure();
-  }
   return runs;
 }
 
@@ -139,10 +158,8 @@ Outcome<std::vector<PastRun>> runs_named(Ledger& ledger, const std::string& name
 
 Outcome<std::vector<PastRun>> runs_numbered(Ledger& ledger, const std::vector<std::int64_t>& numbers) {
   if (numbers.empty()) return std::vector<PastRun>();
-  std::vector<Value> values(numbers.begin(), numbers.end());
-  std::vector<std::string> places;
-  for (std::size_t i = 1; i <= values.size(); ++i) places.push_back(fmt::format("${}", i));
-  return read_runs(ledger, fmt::format("r.run IN ({}) ORDER BY r.run DESC", fmt::join(places, ", ")), values);
+  const std::vector<Value> values(numbers.begin(), numbers.end());
+  return read_runs(ledger, fmt::format("r.run IN ({}) ORDER BY r.run DESC", places_of(values.size())), values);
 }
 
 Outcome<std::vector<PastRun>> costliest_runs(Ledger& ledger, const Period& period, std::int64_t most) {
@@ -236,8 +253,10 @@ Outcome<std::vector<Loss>> losses(Ledger& ledger, By by, const Period& period) {
     loss.high_node_hours = loss.lost_node_hours + std::sqrt(loss.high_node_hours) / seconds_of_an_hour;
     all.push_back(std::move(loss));
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Loss& a, const Loss& b) { return a.lost_node_hours > b.lost_node_hours; });
+  // Databases add in different orders: sums that differ in their last digits alone are equal, and in the order of
+  // names.
+  const auto size = [](const Loss& loss) { return static_cast<float>(loss.lost_node_hours); };
+  std::ranges::stable_sort(all, std::greater(), size);
   return all;
 }
 

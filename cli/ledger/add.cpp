@@ -155,7 +155,9 @@ void add_ledger_add(const Command& ledger) {
   const Command command = ledger.subcommand("add", "Add profiles to the ledger, or to its spool");
   auto options = std::make_shared<AddOptions>();
   command.option("FILE", options->files, "Profiles, or spool files").required();
-  command.option("--database", options->database, "The ledger: a file of SQLite, or postgresql://[USER@]HOST/NAME")
+  command
+      .option("--database", options->database,
+              "The ledger: a file of SQLite, or postgresql://[USER@]HOST/NAME; to read, also parquet:DIR")
       .placeholder("FILE");
   command.option("--spool", options->spool, "Write a file for each run into this directory, and open no database")
       .placeholder("DIR");

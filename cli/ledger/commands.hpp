@@ -26,8 +26,9 @@ void add_ledger_nodes(const Command& ledger);
 void add_ledger_trend(const Command& ledger);
 void add_ledger_html(const Command& ledger);
 void add_ledger_metrics(const Command& ledger);
+void add_ledger_export(const Command& ledger);
 
-/// --database FILE|postgresql://…
+/// --database FILE|postgresql://…|parquet:DIR
 void add_database_option(const Command& command, std::string& database);
 
 /// --since and --until, as they were given.

@@ -40,7 +40,9 @@ std::optional<double> age_in(const std::string& text) {
 }
 
 void add_database_option(const Command& command, std::string& database) {
-  command.option("--database", database, "The ledger: a file of SQLite, or postgresql://[USER@]HOST/NAME")
+  command
+      .option("--database", database,
+              "The ledger: a file of SQLite, or postgresql://[USER@]HOST/NAME; to read, also parquet:DIR")
       .placeholder("FILE")
       .required();
 }
@@ -94,6 +96,7 @@ void add_ledger(const Command& program) {
   add_ledger_trend(command);
   add_ledger_html(command);
   add_ledger_metrics(command);
+  add_ledger_export(command);
   add_ledger_slim(command);
 }
 

@@ -1,6 +1,7 @@
 """The ledger of a site: what profiles, spools and hostile files do to it, in SQLite and in PostgreSQL."""
 import calendar
 import contextlib
+import fcntl
 import json
 import math
 import os
@@ -16,7 +17,7 @@ import unittest
 from pathlib import Path
 
 import halcyon_test
-from halcyon_test import EXAMPLES, HALCYON, MPI, SOURCE, check_schema, editing
+from halcyon_test import BUILD, EXAMPLES, HALCYON, MPI, SOURCE, check_schema, editing
 from halcyon_test.pages import PHONE, WithPages
 
 try:
@@ -32,6 +33,8 @@ UNPRIVILEGED = "nobody"
 AS_UNPRIVILEGED = ["setpriv", f"--reuid={UNPRIVILEGED}", "--clear-groups"] if os.geteuid() == 0 else []
 KILLS, RUNS_OF_A_KILL = 200, 25
 DEEP = 8_000_000
+WHEELS = BUILD.parent / "wheels"
+ENGINE_THAT_IS_KILLED = "import os, signal\ndef connect(**_): os.kill(os.getpid(), signal.SIGKILL)\n"
 FNV_START, FNV_PRIME = 0xcbf29ce484222325, 0x100000001b3
 
 
@@ -192,6 +195,14 @@ class WithSpool(halcyon_test.Behaviour):
         first, last = map(self.day, days)
         self.assertTrue(first - 1 <= day <= last + 1, (first, day, last))
         self.assertLess(last - first, 10)
+
+    def make_older(self):
+        """What a ledger was before it had notes."""
+        with contextlib.closing(sqlite3.connect(self.database)) as database:
+            views = [sql for sql, in database.execute("SELECT sql FROM sqlite_master WHERE type = 'view'")]
+            database.executescript("DROP VIEW visible_run; DROP VIEW visible_work; ALTER TABLE run DROP COLUMN note; "
+                                   "UPDATE halcyon_ledger SET version = 1;" +
+                                   ";".join(view.replace(", t.note AS note", "") for view in views))
 
     def reason(self, name):
         return (self.refused / f"{name}.reason").read_text()
@@ -529,14 +540,6 @@ class Spools(WithSpool):
 
 class Databases(WithSpool):
 
-    def make_older(self):
-        """What a ledger was before it had notes."""
-        with contextlib.closing(sqlite3.connect(self.database)) as database:
-            views = [sql for sql, in database.execute("SELECT sql FROM sqlite_master WHERE type = 'view'")]
-            database.executescript("DROP VIEW visible_run; DROP VIEW visible_work; ALTER TABLE run DROP COLUMN note; "
-                                   "UPDATE halcyon_ledger SET version = 1;" +
-                                   ";".join(view.replace(", t.note AS note", "") for view in views))
-
     def test_an_older_one_is_read_and_becomes_a_newer_one_when_it_is_written(self):
         self.ledger("add", self.profile("a.h5"))
         before = self.runs()
@@ -733,8 +736,227 @@ class Pages(WithSpool, WithPages):
         self.assertTrue((self.directory / "halcyon.prom").read_text().endswith("# EOF\n"))
 
 
+class WithParquet(WithSpool):
+    """Asks the files that `ledger export` has made, by an engine, of which `module` is the module of Python."""
+    engine = module = "duckdb"
+
+    def setUp(self):
+        super().setUp()
+        self.files = self.directory / "files"
+        self.parquet = f"parquet:{self.files}"
+
+    def own_environment(self, **settings):
+        # The wheels are for Debian's Python.
+        return super().own_environment(**{"PYTHONPATH": f"{WHEELS / 'duckdb'}:{WHEELS / 'pyspark'}",
+                                          "PATH": f"/usr/bin:{os.environ['PATH']}",
+                                          "HALCYON_PARQUET_ENGINE": self.engine, **settings})
+
+    def needs_engine(self):
+        for module in {"duckdb", self.module}:  # what exports is always DuckDB
+            if self.run_command(["python3", "-c", f"import {module}"]).status != 0:
+                self.skipTest(f"python3 has no module {module} (PyPI)")
+
+    def export(self, status=0):
+        return self.ledger("export", self.files, status=status)
+
+    def written(self):
+        """When each file was written, by its name below the directory."""
+        return {str(file.relative_to(self.files)): (file.stat().st_mtime_ns, file.stat().st_ino)
+                for file in self.files.rglob("*.parquet")}
+
+    def check_alike(self, one, other, place=""):
+        """Sums of floating-point numbers depend on their order."""
+        self.assertEqual(type(one), type(other), place)
+        if isinstance(one, dict):
+            self.assertEqual(list(one), list(other), place)
+            for key in one:
+                self.check_alike(one[key], other[key], f"{place}.{key}")
+        elif isinstance(one, list):
+            self.assertEqual(len(one), len(other), place)
+            for number, (first, second) in enumerate(zip(one, other)):
+                self.check_alike(first, second, f"{place}[{number}]")
+        elif isinstance(one, float):
+            self.assertTrue(math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12), (place, one, other))
+        else:
+            self.assertEqual(one, other, place)
+
+    def check_answers_as_the_database_does(self, *questions):
+        file = self.directory / "answer.json"
+        for words in questions:
+            ours, theirs = ((self.ledger(*words, "--json", file, database=database).output, json.loads(file.read_text()))
+                            for database in (self.parquet, self.database))
+            self.assertEqual(ours[0], theirs[0], words)
+            self.check_alike(ours[1], theirs[1], " ".join(words))
+
+    def fill_a_site(self):
+        document = self.one_document()
+        self.fill_with_neighbours(document)
+        self.fill_with_site(document)
+        self.ledger("ingest", self.spool)
+
+
+class Parquet(WithParquet):
+
+    def setUp(self):
+        super().setUp()
+        self.needs_engine()
+
+    def test_it_answers_as_sqlite_does(self):
+        self.fill_a_site()
+        self.assertEqual(self.export().output, "101 days written: 807 runs added\n")
+        day = time.strftime("%Y-%m-%d", time.gmtime(FIRST + 30 * 86400))
+        self.check_answers_as_the_database_does(
+            ("runs",), ("runs", "--last", "2000"), ("runs", "solver3", "--until", day), ("runs", "00000000000000"),
+            *(("lost", "--by", by) for by in ("project", "user", "partition", "cause", "host", "program")),
+            ("lost", "--by", "host", "--since", day), ("lost", "--until", "2001-01-01"), ("nodes",), ("trend", "solver0"),
+            ("trend", "solver5", "--since", day), ("who", "1"))
+        words = ("--pages", "5", "--since", day)
+        self.assertEqual(self.pages(*words, database=self.parquet), self.pages(*words))
+
+    def test_an_export_writes_only_days_that_have_something_new(self):
+        document = self.one_document()
+        self.fill(document, 2000)
+        self.ledger("ingest", self.spool)
+        self.assertEqual(self.export().output, "3 days written: 2000 runs added\n")
+        before = self.written()
+        self.assertEqual(self.export().output, "nothing new, of 2000 runs\n")
+        self.assertEqual(self.written(), before)
+        self.fill(document, 1, 2000)
+        self.ledger("ingest", self.spool)
+        self.assertEqual(self.export().output, "1 day written: 1 run added\n")
+        changed = {name for name, when in self.written().items() if before.get(name) != when}
+        day = time.strftime("%Y-%m-%d", time.gmtime(FIRST + 60 * 2000))
+        self.assertEqual(changed, {"work/work.parquet", *(f"{table}/day={day}/{table}.parquet" for table in
+                                                          ("run", "run_group", "run_host", "slice"))})
+        self.check_answers_as_the_database_does(("runs", "--last", "3000"), ("lost",))
+
+    def test_a_run_with_other_contents_takes_its_place(self):
+        path = self.profile()
+        self.ledger("add", path, self.profile("b.h5", start=FIRST + 60))
+        self.export()
+        self.ledger("add", path, "--label", "new", "--replace")
+        self.assertEqual(self.export().output, "1 day written: 0 runs added, 1 replaced\n")
+        self.check_answers_as_the_database_does(("runs",), ("lost", "--by", "host"))
+
+    def test_what_the_ledger_has_no_longer_stays_until_its_files_are_removed(self):
+        self.fill(self.one_document(), 2000)
+        self.ledger("ingest", self.spool)
+        self.export()
+        lost = self.lost("host", database=self.parquet)
+        self.ledger("slim", "--keep", "1y")
+        self.assertEqual(self.export().output, "nothing new, of 0 runs\n")
+        self.assertEqual(self.lost("host", database=self.parquet), lost)
+        shutil.rmtree(self.files / "slice")
+        self.assertFalse(self.who(f"{1:016x}", database=self.parquet)["can_be_told"])
+        for day in self.files.glob("run/*"):
+            shutil.rmtree(day)
+        self.assertEqual(self.ledger("runs", database=self.parquet).output, "the ledger has no such run\n")
+
+    def test_an_older_ledger_is_exported(self):
+        self.ledger("add", self.profile())
+        before = self.runs()
+        self.make_older()
+        self.export()
+        self.assertEqual(self.runs(database=self.parquet), before)
+
+    def test_texts_are_only_texts(self):
+        self.ledger("add", self.profile(user=FAIL_SQL, job="4711"), "--label", "$1", "--project", "\\")
+        self.export()
+        self.check_answers_as_the_database_does(("runs",), ("lost", "--by", "user"), ("lost", "--by", "project"))
+        self.assertEqual(self.ledger("runs", FAIL_SQL, database=self.parquet).output, "the ledger has no such run\n")
+
+    def test_a_kill_at_any_moment_leaves_whole_days(self):
+        self.fill_a_site()
+        pick = random.Random(9)
+        killed = 0
+        for _ in range(12):
+            process = subprocess.Popen([HALCYON, "ledger", "export", self.files, "--database", self.database],
+                                       env=self.own_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                       start_new_session=True)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=pick.uniform(0.2, 1.5))
+            killed += process.poll() is None
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            if (self.files / "halcyon_ledger" / "halcyon_ledger.parquet").exists():
+                for run in self.runs("--last", "1000", database=self.parquet):
+                    self.assertEqual(bool(run["hosts"]), True, run)
+        self.assertGreater(killed, 0)
+        self.export()
+        self.check_answers_as_the_database_does(("runs", "--last", "2000"), ("lost", "--by", "host"), ("who", "1"))
+
+    def test_one_export_at_a_time_writes(self):
+        self.ledger("add", self.profile())
+        self.export()
+        with open(self.files / ".lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.check_refused(self.export(status=2), "files", "another export")
+
+    def test_it_is_only_read_and_other_files_are_safe(self):
+        self.ledger("add", self.profile())
+        self.export()
+        for words in (("add", "a.h5"), ("ingest", self.spool), ("slim", "--keep", "1y")):
+            self.check_refused(self.ledger(*words, status=2, database=self.parquet), "files", "only read")
+        self.files = self.directory / "thesis"
+        self.files.mkdir()
+        (self.files / "thesis.tex").write_text("mine")
+        self.check_refused(self.export(status=2), "thesis", "other files")
+        self.assertEqual([path.name for path in self.files.iterdir()], ["thesis.tex"])
+
+    def test_what_is_missing_or_damaged_is_told_in_one_line(self):
+        self.check_refused(self.ledger("runs", status=2, database=self.parquet), "files", "ledger export")
+        self.ledger("add", self.profile())
+        self.export()
+        [file] = self.files.glob("run/*/run.parquet")
+        contents = file.read_bytes()
+        for damaged in (contents[:-5], contents[:len(contents) // 2], b"", b"PAR1" + bytes(len(contents) - 8) + b"PAR1"):
+            file.write_bytes(damaged)
+            self.check_refused(self.ledger("runs", status=2, database=self.parquet), "run.parquet")
+            self.check_refused(self.export(status=2), "run.parquet", "exported again")
+        shutil.rmtree(file.parent)
+        self.export()
+        self.check_answers_as_the_database_does(("runs",))
+
+    def test_what_the_engine_lacks_is_told_in_one_line(self):
+        self.ledger("add", self.profile())
+        self.export()
+        question = ("ledger", "runs", "--database", self.parquet)
+        self.check_refused(self.halcyon(*question, HALCYON_PARQUET_ENGINE="mysql"), "HALCYON_PARQUET_ENGINE", "mysql")
+        (self.directory / "empty").mkdir()
+        self.check_refused(self.halcyon(*question, PATH=self.directory / "empty"), "python3")
+        modules = self.directory / "modules"
+        modules.mkdir()
+        for text, words in (("raise ImportError('gone')", ("gone", "pip install duckdb")),
+                            (ENGINE_THAT_IS_KILLED, ("signal 9", "duckdb"))):
+            (modules / "duckdb.py").write_text(text)
+            self.check_refused(self.halcyon(*question, PYTHONPATH=modules), "files", *words)
+
+
+class Spark(WithParquet):
+    engine, module = "spark", "pyspark"
+
+    def test_it_answers_as_sqlite_does(self):
+        self.needs_engine()
+        self.fill_a_site()
+        self.export()
+        day = time.strftime("%Y-%m-%d", time.gmtime(FIRST + 30 * 86400))
+        self.check_answers_as_the_database_does(("runs", "solver3", "--until", day), ("lost", "--by", "host"), ("nodes",),
+                                                ("who", "1"))
+        [*_, file] = self.files.glob("run/*/run.parquet")
+        file.write_bytes(file.read_bytes()[:-5])
+        self.check_refused(self.ledger("lost", status=2, database=self.parquet), "run.parquet")
+
+    def test_a_module_that_is_missing_is_named(self):
+        (self.files / "halcyon_ledger").mkdir(parents=True)
+        (self.files / "halcyon_ledger" / "halcyon_ledger.parquet").touch()
+        (self.directory / "pyspark.py").write_text("raise ImportError('gone')")
+        refused = self.halcyon("ledger", "runs", "--database", self.parquet, PYTHONPATH=self.directory)
+        self.check_refused(refused, "files", "pip install pyspark")
+
+
 @unittest.skipIf(not POSTGRESQL, "no server of PostgreSQL (Debian: postgresql-15)")
-class Postgresql(WithSpool):
+class Postgresql(WithParquet):
 
     @classmethod
     def setUpClass(cls):
@@ -804,6 +1026,14 @@ class Postgresql(WithSpool):
             self.ledger("ingest", self.spool, database=database)
         self.assertEqual(self.nodes(), self.nodes(database=file))
         self.assertEqual(self.trend("solver0"), self.trend("solver0", database=file))
+
+    def test_it_is_exported_as_sqlite_is(self):
+        self.needs_engine()
+        self.fill(self.one_document(), 120)
+        self.ledger("ingest", self.spool)
+        self.assertEqual(self.export().output, "1 day written: 120 runs added\n")
+        self.assertEqual(self.export().output, "nothing new, of 120 runs\n")
+        self.check_answers_as_the_database_does(("runs", "--last", "200"), ("lost",), ("lost", "--by", "host"))
 
     def test_queries_of_the_dashboards_answer_operators_and_users(self):
         self.fill_with_site(self.one_document())

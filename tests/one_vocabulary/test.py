@@ -38,6 +38,7 @@ FAILURES = {
     "ledger trend": ["--database", "nothing.db", "lmp"],
     "ledger html": ["--database", "nothing.db", "{}/pages"],
     "ledger metrics": ["--database", "nothing.db"],
+    "ledger export": ["--database", "nothing.db", "{}/runs"],
     "ledger slim": ["--database", "nowhere/site.db", "--keep", "1d"],
 }
 # They say what they can, or need another machine for it.
