@@ -1031,7 +1031,7 @@ class Postgresql(WithParquet):
         self.needs_engine()
         self.fill(self.one_document(), 120)
         self.ledger("ingest", self.spool)
-        self.assertEqual(self.export().output, "1 day written: 120 runs added\n")
+        self.assertEqual(self.export().output, "2 days written: 120 runs added\n")
         self.assertEqual(self.export().output, "nothing new, of 120 runs\n")
         self.check_answers_as_the_database_does(("runs", "--last", "200"), ("lost",), ("lost", "--by", "host"))
 
