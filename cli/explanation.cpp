@@ -1,6 +1,7 @@
 #include "cli/explanation.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 
 #include "cli/troubleshooting.hpp"
@@ -69,12 +70,16 @@ std::vector<Section> sections() {
 
 }  // namespace
 
-std::optional<std::string> explanation_of(std::string_view code) {
+std::optional<std::string> explanation_of(std::string_view shown) {
+  std::string code;  // as it is shown: in brackets, or as the first word of a report
+  for (const char c : shown) {
+    if (c != '[' && c != ']') code += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
   std::string text;
   for (const Section& section : sections()) {
     if (section.code == code) text += "\n" + in_paragraphs(section.markdown);
   }
-  return text.empty() ? std::nullopt : std::optional(std::string(code) + text);
+  return text.empty() ? std::nullopt : std::optional(code + text);
 }
 
 std::vector<std::string> explained_codes() {

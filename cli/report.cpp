@@ -35,8 +35,12 @@ struct ReportOptions {
   bool no_baseline = false;
 };
 
-CheckOutcome outcome_of(Verdict verdict, const ReportOptions& options) {
-  if (verdict == Verdict::unknown) return options.unknown_ok ? CheckOutcome::unknown_passed : CheckOutcome::unknown;
+// Of a run that did not come to its end, the verdict is only of what was recorded.
+CheckOutcome outcome_of(const Profile& profile, const Analysis& analysis, const ReportOptions& options) {
+  const Verdict verdict = analysis.result().verdict;
+  const bool is_known = verdict != Verdict::unknown && is_whole(profile);
+  if (!is_known && verdict != Verdict::red)
+    return options.unknown_ok ? CheckOutcome::unknown_passed : CheckOutcome::unknown;
   const bool is_worse = verdict == Verdict::red || (verdict == Verdict::yellow && options.fail_on == "yellow");
   return is_worse ? CheckOutcome::failed : CheckOutcome::passed;
 }
@@ -90,7 +94,7 @@ int report(const ReportOptions& options) {
     summary.push_back(summary_row(file, analysis));
     if (!options.fail_on.empty()) {
       checked.push_back({.file = file,
-                         .outcome = outcome_of(analysis.result().verdict, options),
+                         .outcome = outcome_of(*profile, analysis, options),
                          .run_time_seconds = analysis.run_time_seconds,
                          .verdict = name_of(analysis.result().verdict),
                          .words = first_answers(*profile, analysis).front(),

@@ -129,9 +129,11 @@ void add_run_options(const Command& command, RunOptions& options) {
 }
 
 int run_and_report(const RunOptions& options, const Words& launch, const Beside& beside) {
-  if (const auto objection = objection_to_places({{"--json", options.json}, {"--html", options.html}})) {
-    return fail(*objection);
-  }
+  if (options.json == "-")
+    return fail("standard output is the program's: write JSON into a file, or halcyon report it");
+  const std::initializer_list<Written> places{
+      {"-o", options.ranks.output}, {"--json", options.json}, {"--html", options.html}};
+  if (const auto objection = objection_to_places(places)) return fail(*objection);
   const LookAtHost look;
   const Outcome<Launcher> launcher = launcher_to_start(launch);
   if (!launcher) return fail(launcher.failure().message);
@@ -158,6 +160,7 @@ int run_and_report(const RunOptions& options, const Words& launch, const Beside&
   Beside looking;
   if (!options.no_witness) looking = [&seen](const std::stop_token& stop) { witness(stop, seen); };
   const Outcome<RecordedRunEnd> end = record_once(request, beside, looking);
+  keep_what_was_written();
   if (!end) return fail(end.failure().message);
 
   // Where something went wrong, the program's own failure says more than the missing profile.

@@ -16,7 +16,6 @@ namespace halcyon {
 namespace {
 
 bool is_composed(const Profile& profile) { return !profile.composed_of.empty(); }
-bool is_whole(const Profile& profile) { return is_composed(profile) || profile.exit_state == "finalized"; }
 bool is_quotable(const Profile& profile, const Analysis& analysis) {
   return is_whole(profile) && analysis.result().verdict == Verdict::green;
 }
@@ -61,12 +60,13 @@ std::string cause_words(const Profile& profile, const Analysis& analysis) {
            (analysis.result().may_be_own ? "; some of it may be the program's own" : "");
   }
   if (const std::string crowded = crowded_words(analysis); !crowded.empty()) {
-    return "none from outside; the program's own: " + headline(crowded);
+    return "nothing from outside stands out; the program's own: " + headline(crowded);
   }
   if (!analysis.peers.more_work.empty()) {
     const bool is_own = analysis.peers.more_work.front().whose == Whose::program;
-    return "none from outside; " + std::string(is_own ? "the program's own: unequal work of its ranks"
-                                                      : "unequal work of the ranks, or a slower core");
+    return std::string(analysis.no_verdict ? "not known" : "nothing from outside stands out") +
+           (is_own ? "; the program's own: unequal work of its ranks"
+                   : "; unequal work of the ranks, or a slower core");
   }
   if (analysis.no_verdict) return "not known";
   return "nothing stands out";
@@ -107,6 +107,8 @@ std::string next_words(const Profile& profile, const Analysis& analysis) {
 }
 
 }  // namespace
+
+bool is_whole(const Profile& profile) { return is_composed(profile) || profile.exit_state == "finalized"; }
 
 std::string headline(std::string_view message) { return std::string(message.substr(0, message.find(": "))); }
 

@@ -25,6 +25,9 @@ struct NextCommand {
 /// The command to type next.
 NextCommand next_command(const std::string& file, const Profile& profile, const Analysis& analysis, ReadIn where);
 
+/// Whether it came to its end.
+bool is_whole(const Profile& profile);
+
 /// Of a message: what comes before its first colon.
 std::string headline(std::string_view message);
 

@@ -15,7 +15,7 @@ namespace {
 // Numbers stay with their units, and signs are as LaTeX writes them.
 std::string in_latex(std::string text) {
   using Sign = std::pair<std::string_view, std::string_view>;
-  constexpr std::array<Sign, 2> signs{{{" ± ", " $\\pm$ "}, {"n = ", "$n$ = "}}};
+  constexpr std::array<Sign, 2> signs{{{"±", "$\\pm$"}, {"n = ", "$n$ = "}}};
   constexpr std::array<Sign, 4> units{{{" %", "\\,\\%"}, {" s", "\\,s"}, {" ms", "\\,ms"}, {" µs", "\\,$\\mu$s"}}};
   const auto replace = [&text](const Sign& sign, auto&& is_it) {
     for (std::size_t at = 0; (at = text.find(sign.first, at)) != std::string::npos;) {

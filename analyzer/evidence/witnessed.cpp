@@ -28,7 +28,7 @@ std::string who_had_the_cpus(const Profile& profile) {
   for (std::size_t i = 0; i < witnessed.parties() && named < most_named; ++i) {
     const Party party = witnessed.party(i);
     const double had = witnessed.had_seconds[i];
-    if (party.whose == PartyKind::nobody || party.whose == PartyKind::ranks) continue;
+    if (party.whose == PartyKind::ranks) continue;
     if (!(had >= least_share * witnessed.waited_seconds)) break;
     words += fmt::format("{}{} ({:.0f} %)", named++ > 0 ? ", " : "", words_of(party),
                          100.0 * had / witnessed.waited_seconds);

@@ -32,9 +32,8 @@ std::optional<Regulation> Regulator::testpoint(double now, const ProgressOfMetri
   // Evidence, and not a sample of progress: it needs no target, and no target is learned from it.
   if (settings_.tolerance > 0.0 && waited_share > settings_.tolerance) {
     test_.restart();
-    Regulation regulation = regulate(Judgment::poor);
-    regulation.waited_for_cpus = true;
-    return regulation;
+    return Regulation{
+        .judgment = Judgment::poor, .suspend_seconds = settings_.first_suspension_seconds, .waited_for_cpus = true};
   }
   const bool is_below_target = seconds > (1.0 + settings_.tolerance) * targets_.target_seconds(progress);
   targets_.add(progress, seconds);

@@ -40,7 +40,8 @@ enum class RegulatorPhase : std::uint8_t { bootstrap, probation, regulated };
 struct Regulation {
   Judgment judgment = Judgment::undecided;
   double suspend_seconds = 0.0;  // 0: continue
-  bool waited_for_cpus = false;  // that others had: this is why the judgment is poor
+  // That others had: this is why the judgment is poor. How long others want them is seen, and not guessed by doubling.
+  bool waited_for_cpus = false;
 
   bool goes_on() const { return suspend_seconds <= 0.0; }
 };

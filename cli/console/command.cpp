@@ -58,7 +58,8 @@ Option Option::one_of(const std::vector<std::string>& values) const {
   CLI::Validator is_one_of = CLI::IsMember(values);
   is_one_of.operation([values](const std::string& text) {
     if (std::find(values.begin(), values.end(), text) != values.end()) return std::string();
-    return fmt::format("'{}' is not {} or {}", text, fmt::join(values.begin(), values.end() - 1, ", "), values.back());
+    const std::string before = fmt::format("{}", fmt::join(values.begin(), values.end() - 1, ", "));
+    return fmt::format("'{}' is not {}{}{}", text, before, before.empty() ? "" : " or ", values.back());
   });
   option_->check(is_one_of);
   return *this;

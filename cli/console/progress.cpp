@@ -53,6 +53,12 @@ void Progress::begin(std::size_t run, const std::string& what) const {
                         expected_.size(), time_left, what));
 }
 
+void keep_what_was_written() {
+  if (!can_be_rewritten(STDERR_FILENO)) return;
+  // As many blanks as the line is wide: they reach into the next line unless the cursor is at the beginning of one.
+  put(STDERR_FILENO, std::string(size_of_terminal(STDERR_FILENO).columns, ' ') + "\r\033[K");
+}
+
 void show_step(const std::string& what) {
   const int kept = errno;  // what failed may be told after the line is wiped
   if (can_be_rewritten(STDERR_FILENO)) {

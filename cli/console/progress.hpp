@@ -30,6 +30,9 @@ class Progress {
   bool on_terminal_;
 };
 
+/// After a program that has written to the terminal, and before a step is shown: its last line may not have ended.
+void keep_what_was_written();
+
 /// Shows the current step to a user at a terminal; the next one replaces it, and an empty one removes it.
 void show_step(const std::string& what);
 

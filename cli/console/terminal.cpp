@@ -37,7 +37,7 @@ TerminalSize size_of_terminal(int file) {
 
 bool can_be_rewritten(int file) {
   const char* const kind = std::getenv("TERM");
-  return isatty(file) != 0 && (kind == nullptr || std::string_view(kind) != "dumb");
+  return isatty(file) != 0 && kind != nullptr && std::string_view(kind) != "dumb";
 }
 
 void put(int terminal, std::string_view text) {

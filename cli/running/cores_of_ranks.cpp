@@ -1,5 +1,7 @@
 #include "cli/running/cores_of_ranks.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -29,12 +31,14 @@ std::set<int> cpus_in(const std::string& list) {
 
 CoresOfRanks::CoresOfRanks(const std::vector<pid_t>& ranks, double now, std::string proc)
     : proc_(std::move(proc)), looked_(now) {
+  for (const pid_t process : ranks) is_nice_ = is_nice_ || getpriority(PRIO_PROCESS, static_cast<id_t>(process)) > 0;
   for (const pid_t process : ranks) {
     Rank rank{.process = process, .cpus = {}, .threads = {}};
     rank.threads = times_of_threads(proc_, process);
     rank.cpus = cpus_of(rank);
     ranks_.push_back(std::move(rank));
   }
+  used_of_cpu_ = used_of_cpus();
 }
 
 std::set<int> CoresOfRanks::cpus_of(const Rank& rank) const {
@@ -77,23 +81,34 @@ double CoresOfRanks::waited_share(double now) {
       demanded += ran + waited;
     }
   }
+  const std::map<int, double> used_before = std::exchange(used_of_cpu_, used_of_cpus());
   if (!(seconds > 0.0)) return 0.0;
   demand_ = std::min(demanded / seconds, static_cast<double>(cpus().size()));
   double share = 0.0;
   for (const auto& [cpus, one] : shared) {
+    double used = 0.0;
+    for (const int cpu : cpus) {
+      if (used_before.contains(cpu)) used += used_of_cpu_[cpu] - used_before.at(cpu);
+    }
     const double left = static_cast<double>(cpus.size()) - one.ran / seconds;
-    share = std::max(share, std::min(one.longest_wait / seconds, left));
+    share = std::max(share, std::min({one.longest_wait / seconds, left, (used - one.ran) / seconds}));
   }
   return share;
 }
 
-// By programs of no low priority: one that is nice leaves the cores to whoever wants them.
-double CoresOfRanks::used_by_all() const {
+// A program of lower priority than the ranks leaves the cores to them.
+std::map<int, double> CoresOfRanks::used_of_cpus() const {
   const std::set<int> wanted = cpus();
-  double seconds = 0.0;
+  std::map<int, double> seconds;
   for (const auto& [cpu, use] : use_of_cpus(proc_)) {
-    if (wanted.contains(cpu)) seconds += use.used - use.nice;
+    if (wanted.contains(cpu)) seconds[cpu] = use.used - (is_nice_ ? 0.0 : use.nice);
   }
+  return seconds;
+}
+
+double CoresOfRanks::used_by_all() const {
+  double seconds = 0.0;
+  for (const auto& [cpu, of_cpu] : used_of_cpus()) seconds += of_cpu;
   return seconds;
 }
 

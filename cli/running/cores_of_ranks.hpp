@@ -20,7 +20,8 @@ class CoresOfRanks {
   CoresOfRanks(const std::vector<pid_t>& ranks, double now, std::string proc = "/proc");
 
   /// The share of the time since the last call for which the thread that waited longest was ready to run and others had
-  /// its CPU. The job's own threads may take the cores from each other, so it is no more than what they left of them.
+  /// its CPU. It is no more than what the job's own threads left of the cores, since they may take them from each
+  /// other, and no more than what others used of them: a limit on CPU time makes threads wait, too.
   double waited_share(double now);
 
   /// From now on, the ranks stand still.
@@ -38,13 +39,16 @@ class CoresOfRanks {
   };
   std::set<int> cpus_of(const Rank& rank) const;
   std::set<int> cpus() const;
+  std::map<int, double> used_of_cpus() const;
   double used_by_all() const;
 
   std::string proc_;
   std::vector<Rank> ranks_;
   double looked_;
-  double demand_ = 0.0;  // of the ranks when they last ran, in cores
-  double used_ = 0.0;    // of their cores by anyone, in s
+  double demand_ = 0.0;                // of the ranks when they last ran, in cores
+  bool is_nice_ = false;               // the ranks are of low priority
+  std::map<int, double> used_of_cpu_;  // when the ranks last ran, of their cores, by anyone, in s
+  double used_ = 0.0;                  // the same when they last stood still
   bool are_wanted_ = true;
 };
 

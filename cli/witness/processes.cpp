@@ -142,19 +142,25 @@ Processes::Known& Processes::known(pid_t process) {
 
 bool Processes::is_watched(pid_t process) { return process > 0 && is_watched(known(process)); }
 
+// Of the batch system; found once, when it is first asked.
+const std::set<std::string>& Processes::jobs_of_ranks() {
+  if (jobs_of_ranks_) return *jobs_of_ranks_;
+  jobs_of_ranks_.emplace();
+  for (const auto& [process, one] : known_) {
+    if (is_watched(one) && !one.job.empty()) jobs_of_ranks_->insert(one.job);
+  }
+  return *jobs_of_ranks_;
+}
+
 Party Processes::party_of(pid_t process) {
   if (process == 0) return {.whose = PartyKind::nobody};
   const Known& one = known(process);
   Party party{.program = one.program, .user = one.user, .job = one.job, .service = one.service};
-  const auto is_of_a_rank = [&](const auto& entry) {
-    const Known& rank = entry.second;
-    return is_watched(rank) && !one.job.empty() && rank.job == one.job;
-  };
   if (one.is_kernel) {
     party.whose = PartyKind::kernel;
   } else if (is_watched(one)) {
     party.whose = PartyKind::ranks;
-  } else if (one.is_below || std::ranges::any_of(known_, is_of_a_rank)) {
+  } else if (one.is_below || process == ancestor_ || jobs_of_ranks().contains(one.job)) {
     party.whose = PartyKind::own_job;
   } else if (!one.job.empty()) {
     party.whose = PartyKind::other_job;

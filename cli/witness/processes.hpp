@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -32,6 +34,7 @@ class Processes {
 
   /// Whether it is a rank of an MPI job, by its environment, and is to be watched.
   bool is_watched(pid_t process);
+  /// When all have been seen that run.
   Party party_of(pid_t process);
 
  private:
@@ -49,10 +52,12 @@ class Processes {
   static Known read(pid_t process);
   Known& known(pid_t process);
 
+  const std::set<std::string>& jobs_of_ranks();
   bool is_watched(const Known& one) const { return one.is_rank && (ancestor_ == 0 || one.is_below); }
 
   pid_t ancestor_;
   std::map<pid_t, Known> known_;
+  std::optional<std::set<std::string>> jobs_of_ranks_;
 };
 
 }  // namespace halcyon::cli

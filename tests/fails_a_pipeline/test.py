@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import halcyon_test
-from halcyon_test import SOURCE
+from halcyon_test import SOURCE, editing
 
 HERE = Path(__file__).resolve().parent
 KNOWN = SOURCE / "tests" / "reads_older_profiles"
@@ -34,6 +34,13 @@ class FailsAPipeline(halcyon_test.Behaviour):
         self.check(NOT_KNOWN, "--fail-on", "red", unknown)
         self.check(0, "--fail-on", "red", "--unknown-ok", unknown)
         self.check(WORSE, "--fail-on", "red", "--unknown-ok", unknown, red)
+
+    def test_a_run_that_did_not_come_to_its_end_does_not_pass(self):
+        green = self.profile(GREEN)
+        self.check(0, "--fail-on", "red", green)
+        with editing(self.directory / green) as file:
+            file.attrs["exit_state"] = "signal 9"
+        self.check(NOT_KNOWN, "--fail-on", "red", green)
 
     def test_what_tells_of_the_outcome_needs_one(self):
         for words in (["--unknown-ok"], ["--annotate", "github"], ["--junit", "out.xml"]):

@@ -34,8 +34,9 @@ class RunCommand(halcyon_test.Behaviour):
         self.assertEqual(finished.status, 0, finished)
         reported = self.halcyon("report", "run.h5", "--json", "-")
         self.assertEqual(json.loads((self.directory / "run.json").read_text()), json.loads(reported.output))
-        both = self.run_with(*MPI.launch(2), PROGRAM, "10", options=("--json", "same", "--html", "same"))
-        self.assertEqual(both.status, 2, both)
+        for options in (("--json", "same", "--html", "same"), ("-o", "new.h5", "--html", "new.h5"), ("--json", "-")):
+            refused = self.run_with(*MPI.launch(2), PROGRAM, "10", options=options)
+            self.assertEqual((refused.status, refused.output), (2, ""), refused)
 
     def test_the_default_file_is_named_after_program_ranks_job_and_time(self):
         finished = self.run_with(*MPI.launch(2), PROGRAM, "10", options=(), SLURM_JOB_ID="4711")

@@ -116,7 +116,7 @@ TEST(FirstLines, NameTheRankWithMoreWorkAndTheProgramAsTheCause) {
   Analysis analysis = analyze(profile, "paper");
   analysis.peers.more_work.push_back({.rank = 1, .times = 1.5, .whose = Whose::program});
   const FirstAnswers answers = first_answers(profile, analysis);
-  EXPECT_EQ(answers[2], "none from outside; the program's own: unequal work of its ranks");
+  EXPECT_EQ(answers[2], "nothing from outside stands out; the program's own: unequal work of its ranks");
   EXPECT_EQ(answers[3], "rank 1 has 1.50 times the CPU time of its peers");
 }
 

@@ -187,6 +187,7 @@ TEST(Regulator, SuspendsAtOnceIfItsRanksWaitForCpusThatOthersHave) {
   const Regulation regulation = *regulator.testpoint(3.0, of(2.0), 0.5);  // even before its usual progress is known
   EXPECT_EQ(regulation.suspend_seconds, 1.0);
   EXPECT_TRUE(regulation.waited_for_cpus);
+  EXPECT_EQ(regulator.testpoint(6.0, of(3.0), 0.5)->suspend_seconds, 1.0);  // not twice as long
   EXPECT_EQ(regulator.targets().learned().testpoints, 1U);  // nothing is learned from disturbed progress
 }
 

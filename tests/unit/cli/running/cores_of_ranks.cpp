@@ -55,9 +55,17 @@ TEST_F(CoresOfARank, ThatOthersHadMadeItsLongestThreadWait) {
   CoresOfRanks cores = this->cores();
   thread_says(7, 0.5, 0.4);
   thread_says(8, 0.25, 0.1);
+  cpus_say(1.0, 0.0);
   EXPECT_NEAR(cores.waited_share(101.0), 0.4, 1e-9);
   thread_says(7, 1.5, 0.4);
   EXPECT_NEAR(cores.waited_share(102.0), 0.0, 1e-9);
+}
+
+TEST_F(CoresOfARank, ThatNobodyUsedALimitMadeItWaitFor) {
+  CoresOfRanks cores = this->cores();
+  thread_says(7, 0.5, 0.5);
+  cpus_say(0.25, 0.0);  // each of two: what the thread ran
+  EXPECT_NEAR(cores.waited_share(101.0), 0.0, 1e-9);
 }
 
 TEST_F(CoresOfARank, ThatItHadItselfNobodyTookFromIt) {
