@@ -76,11 +76,23 @@ int report(const ReportOptions& options) {
   std::string quotes;
   std::vector<CheckedRun> checked;
   std::vector<RunOnPage> page;
+  int failed = passed;
   for (const std::string& file : options.files) {
     show_step("reading " + file);
     Outcome<Profile> profile = read_profile(file, Columns::analyzed);
     show_step("");
-    if (!profile) return fail(profile.failure().message);
+    if (!profile) {  // the others are taken
+      failed = fail(profile.failure().message);
+      if (!options.fail_on.empty()) {
+        checked.push_back({.file = file,
+                           .outcome = CheckOutcome::unknown,
+                           .run_time_seconds = 0.0,
+                           .verdict = "unreadable",
+                           .words = profile.failure().message,
+                           .details = ""});
+      }
+      continue;
+    }
     if (options.no_baseline) forget_earlier_runs(*profile);
     show_step("analyzing " + file);
     find_source_places(*profile);
@@ -107,7 +119,7 @@ int report(const ReportOptions& options) {
       return fail(written.failure().message);
     }
   }
-  if (!options.csv.empty() && options.csv != "-") {
+  if (!options.csv.empty() && options.csv != "-" && !summary.empty()) {
     if (const Status written = write_file(options.csv, csv); !written) return fail(written.failure().message);
   }
   if (!options.junit.empty()) {
@@ -123,10 +135,12 @@ int report(const ReportOptions& options) {
     if (is_data) std::fputs(github_annotations(checked).c_str(), stderr);
     if (!is_data) text += github_annotations(checked);
   }
+  if (json.empty() && text.empty()) return failed;
   // One run is an object; several runs are a list of objects.
-  const Status printed =
-      print_result(options.csv == "-" ? csv : text, json.size() == 1 ? json.front() : json, options.json);
-  return printed ? status_for(checked) : fail(printed.failure().message);
+  const bool is_one = options.files.size() == 1 && json.size() == 1;
+  const Status printed = print_result(options.csv == "-" ? csv : text, is_one ? json.front() : json, options.json);
+  if (!printed) return fail(printed.failure().message);
+  return failed != passed ? failed : status_for(checked);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "cli/launch/kernel_counts.hpp"
+#include "libprofile/system/legible.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -75,7 +76,7 @@ std::string in_words(const HostUse& use) {
   if (use.cpus == 0) return "how busy it is cannot be seen without /proc";
   std::string words = fmt::format("{:.1f} of {} cores are in use", use.cores, use.cpus);
   for (std::size_t i = 0; i < std::min(most_named, use.programs.size()); ++i) {
-    words += fmt::format("{}{} {:.1f}", i == 0 ? ": " : ", ", use.programs[i].program, use.programs[i].cores);
+    words += fmt::format("{}{} {:.1f}", i == 0 ? ": " : ", ", legible(use.programs[i].program), use.programs[i].cores);
   }
   return use.programs.size() > most_named ? words + fmt::format(", and {} more", use.programs.size() - most_named)
                                           : words;

@@ -42,6 +42,15 @@ class FailsAPipeline(halcyon_test.Behaviour):
             file.attrs["exit_state"] = "signal 9"
         self.check(NOT_KNOWN, "--fail-on", "red", green)
 
+    def test_a_file_that_cannot_be_read_is_an_error_beside_the_others(self):
+        finished = self.check(2, "--fail-on", "red", "--annotate", "github", "--junit", "out.xml", "nothing.h5",
+                              self.profile(GREEN))
+        missing, green = self.annotations(finished.output)
+        self.assertTrue(missing.startswith("::error title=nothing.h5%3A unreadable::"), missing)
+        self.assertTrue(green.startswith("::notice title=version-10.h5"), green)
+        suite = ElementTree.parse(self.directory / "out.xml").getroot()
+        self.assertEqual([len(suite.findall(f".//{kind}")) for kind in ("testcase", "error")], [2, 1])
+
     def test_what_tells_of_the_outcome_needs_one(self):
         for words in (["--unknown-ok"], ["--annotate", "github"], ["--junit", "out.xml"]):
             with self.subTest(words):
