@@ -14,12 +14,22 @@ constexpr double between_looks = 0.5;     // s
 constexpr double most_of_a_core = 0.001;  // that samples use
 constexpr double most_at_first = 0.02;    // s of CPU time, beside that: else a short run would have no second sample
 
+constexpr std::size_t most_processes = 1 << 16;  // that are known at a time; each takes some 300 bytes
+
 double cpu_seconds() { return 1e-9 * static_cast<double>(nanoseconds_of(CLOCK_THREAD_CPUTIME_ID)); }
 
 }  // namespace
 
 Witness::Witness(std::optional<Switches> switches, pid_t ancestor)
     : switches_(std::move(switches)), processes_(ancestor), waits_(is_watched_) {}
+
+// Who had them so far; what has ended since is then not needed any more.
+void Witness::tell_apart() {
+  for (const auto& [process, seconds] : switches_ ? waits_.take() : sampled_.take()) {
+    parties_[processes_.party_of(process)] += seconds;
+  }
+  processes_.forget_ended();
+}
 
 void Witness::watch(const std::stop_token& stop) {
   const std::uint64_t began = Switches::now();
@@ -44,10 +54,8 @@ void Witness::watch(const std::stop_token& stop) {
 }
 
 Seen Witness::seen() {
-  std::map<Party, double> parties;
-  for (const auto& [process, seconds] : switches_ ? waits_.by_process() : sampled_.by_process())
-    parties[processes_.party_of(process)] += seconds;
-  seen_.parties.assign(parties.begin(), parties.end());
+  tell_apart();
+  seen_.parties.assign(parties_.begin(), parties_.end());
   std::ranges::stable_sort(seen_.parties, std::greater(), &std::pair<Party, double>::second);
   for (const auto& [party, seconds] : seen_.parties) seen_.waited_seconds += seconds;
   seen_.by = switches_ ? "switches" : "samples";
@@ -63,12 +71,14 @@ void Witness::read_switches(double seconds) {
     if (const auto* forked = std::get_if<Forked>(&record.what)) processes_.add(*forked);
     if (const auto* renamed = std::get_if<Renamed>(&record.what)) processes_.add(*renamed);
   }
+  if (processes_.size() > most_processes) tell_apart();
 }
 
 void Witness::take_sample() {
   const std::vector<Sample> samples = samples_now(is_watched_);
   for (const Sample& sample : samples) processes_.see(sample.process, sample.name);
   sampled_.add(samples);
+  if (processes_.size() > most_processes) tell_apart();
 }
 
 Witnessed in_profile(const Seen& seen) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string_view>
@@ -40,6 +41,7 @@ class Witness {
   Seen seen();
 
  private:
+  void tell_apart();
   void read_switches(double seconds);
   void take_sample();
 
@@ -49,6 +51,7 @@ class Witness {
   WaitsForCpus waits_;
   SampledWaits sampled_;
   std::vector<Record> records_;
+  std::map<Party, double> parties_;  // s
   Seen seen_;
 };
 

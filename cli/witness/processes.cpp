@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 #include <pwd.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -138,6 +140,11 @@ Processes::Known& Processes::known(pid_t process) {
                  (ancestor_ != 0 && (now.parent == ancestor_ || (parent != known_.end() && parent->second.is_below)));
   one = std::move(now);
   return one;
+}
+
+void Processes::forget_ended() {
+  std::erase_if(known_, [](const auto& entry) { return kill(entry.first, 0) != 0 && errno == ESRCH; });
+  jobs_of_ranks_.reset();
 }
 
 bool Processes::is_watched(pid_t process) { return process > 0 && is_watched(known(process)); }

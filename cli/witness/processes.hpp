@@ -32,6 +32,10 @@ class Processes {
   /// Its name now; whoever has another one than before runs another program.
   void see(pid_t process, const std::string& name);
 
+  std::size_t size() const { return known_.size(); }
+  /// Leaves those that run now. Who runs a lot of short programs would fill the memory.
+  void forget_ended();
+
   /// Whether it is a rank of an MPI job, by its environment, and is to be watched.
   bool is_watched(pid_t process);
   /// When all have been seen that run.

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "cli/launch/kernel_counts.hpp"
@@ -18,7 +19,8 @@ class SampledWaits {
   void add(const std::vector<Sample>& samples);
 
   /// s by process; 0 is nobody.
-  const std::map<pid_t, double>& by_process() const { return seconds_; }
+  /// Begins anew.
+  std::map<pid_t, double> take() { return std::exchange(seconds_, {}); }
 
  private:
   std::map<pid_t, Sample> before_;

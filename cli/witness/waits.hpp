@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace halcyon::cli {
@@ -37,7 +38,8 @@ class WaitsForCpus {
   void end(std::uint64_t nanoseconds);
 
   /// s that watched threads waited while this process ran on their CPU; 0 is nobody.
-  const std::map<pid_t, double>& by_process() const { return seconds_; }
+  /// Begins anew.
+  std::map<pid_t, double> take() { return std::exchange(seconds_, {}); }
 
  private:
   struct Running {
