@@ -112,6 +112,12 @@ TEST(Surface, OfAPowerLawIsOneOfLogarithms) {
   ASSERT_TRUE(surface);
   EXPECT_TRUE(surface->logarithmic);
   EXPECT_NEAR(surface->at({2, 400}), 1e-4 * std::pow(400, 1.5) / std::pow(2, 0.9), 1e-9);
+  responses.front() *= 1.2;
+  const std::optional<Surface> of_noise = fit_surface(factors, points, responses, true);
+  const std::optional<Interval> interval = of_noise->interval_at({2, 400}, 0.9);
+  ASSERT_TRUE(interval);
+  EXPECT_LT(interval->low, interval->high);
+  EXPECT_NEAR(std::sqrt(interval->low * interval->high), of_noise->at({2, 400}), 1e-9);  // as far in both directions
 }
 
 TEST(Surface, OfPositiveResponsesIsPositiveEverywhere) {
