@@ -46,13 +46,22 @@ double waited_by(pid_t process) {
 
 }  // namespace
 
-std::vector<Sample> samples_now(const std::function<bool(pid_t process)>& is_watched) {
-  std::vector<Sample> samples;
+std::vector<pid_t> processes_now() {
+  std::vector<pid_t> processes;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
     const std::string name = entry.path().filename();
     pid_t process = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), process).ec != std::errc()) continue;
+    if (std::from_chars(name.data(), name.data() + name.size(), process).ec == std::errc()) {
+      processes.push_back(process);
+    }
+  }
+  return processes;
+}
+
+std::vector<Sample> samples_now(const std::function<bool(pid_t process)>& is_watched) {
+  std::vector<Sample> samples;
+  for (const pid_t process : processes_now()) {
     std::optional<Sample> sample = sample_of(process);
     if (!sample) continue;
     if (is_watched(process)) sample->waited_seconds = waited_by(process);

@@ -11,6 +11,8 @@
 
 namespace halcyon::cli {
 
+std::vector<pid_t> processes_now();
+
 /// A process at one moment.
 struct Sample {
   pid_t process = 0;

@@ -27,6 +27,12 @@ std::set<int> cpus_in(const std::string& list) {
   return cpus;
 }
 
+double sum_of(const std::map<int, double>& values) {
+  double sum = 0.0;
+  for (const auto& [key, value] : values) sum += value;
+  return sum;
+}
+
 }  // namespace
 
 CoresOfRanks::CoresOfRanks(const std::vector<pid_t>& ranks, double now, std::string proc)
@@ -106,14 +112,8 @@ std::map<int, double> CoresOfRanks::used_of_cpus() const {
   return seconds;
 }
 
-double CoresOfRanks::used_by_all() const {
-  double seconds = 0.0;
-  for (const auto& [cpu, of_cpu] : used_of_cpus()) seconds += of_cpu;
-  return seconds;
-}
-
 void CoresOfRanks::stand_still(double now) {
-  used_ = used_by_all();
+  used_of_cpu_ = used_of_cpus();
   looked_ = now;
   are_wanted_ = true;
 }
@@ -121,10 +121,10 @@ void CoresOfRanks::stand_still(double now) {
 bool CoresOfRanks::are_wanted(double now, double tolerance, double window) {
   const double seconds = now - looked_;
   if (seconds < window) return are_wanted_;
-  const double before = std::exchange(used_, used_by_all());
+  const double before = sum_of(std::exchange(used_of_cpu_, used_of_cpus()));
   looked_ = now;
   const double free_without_waiting = static_cast<double>(cpus().size()) - demand_;
-  are_wanted_ = (used_ - before) / seconds > free_without_waiting + tolerance * demand_;
+  are_wanted_ = (sum_of(used_of_cpu_) - before) / seconds > free_without_waiting + tolerance * demand_;
   return are_wanted_;
 }
 

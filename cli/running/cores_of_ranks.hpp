@@ -40,15 +40,13 @@ class CoresOfRanks {
   std::set<int> cpus_of(const Rank& rank) const;
   std::set<int> cpus() const;
   std::map<int, double> used_of_cpus() const;
-  double used_by_all() const;
 
   std::string proc_;
   std::vector<Rank> ranks_;
   double looked_;
   double demand_ = 0.0;                // of the ranks when they last ran, in cores
   bool is_nice_ = false;               // the ranks are of low priority
-  std::map<int, double> used_of_cpu_;  // when the ranks last ran, of their cores, by anyone, in s
-  double used_ = 0.0;                  // the same when they last stood still
+  std::map<int, double> used_of_cpu_;  // of their cores, by anyone, at the last look, in s
   bool are_wanted_ = true;
 };
 

@@ -8,12 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
-#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
 
+#include "cli/launch/kernel_counts.hpp"
 #include "libprofile/system/legible.hpp"
 
 namespace halcyon::cli {
@@ -94,13 +93,7 @@ Processes::Known Processes::read(pid_t process) {
 }
 
 Processes::Processes(pid_t ancestor) : ancestor_(ancestor) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-    const std::string name = entry.path().filename();
-    pid_t process = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), process).ec == std::errc())
-      known_[process] = read(process);
-  }
+  for (const pid_t process : processes_now()) known_[process] = read(process);
   if (ancestor_ == 0) return;
   for (auto& [process, one] : known_) {
     for (pid_t above = one.parent; above > 0 && !one.is_below;) {

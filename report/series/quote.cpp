@@ -17,7 +17,7 @@ std::string quote_of_series(const SeriesSummary& summary, const Precision& preci
   const std::string but = summary.contradiction ? ", which the measured times contradict"
                           : is_known            ? ""
                                                 : fmt::format(", not yet known to ±{:g} %", precision.within_percent);
-  const std::string runs = summary.quiet.runs == 0 ? ", each of them disturbed" : "";
+  const std::string runs = summary.quiet.runs == 0 ? ", none of them green or yellow" : "";
   return quoted(with_half_width(mean.mean_seconds, half_width),
                 fmt::format(", n = {}{}, undisturbed, {} confidence{}", mean.runs, runs,
                             confidence_words(precision.confidence), but),
