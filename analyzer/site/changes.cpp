@@ -26,6 +26,8 @@ struct Series {
   std::vector<double> values;
   std::vector<double> deviations;
   std::vector<double> costs_of_change;
+  std::vector<double> own_errors;  // in these deviations: half widths of intervals, which may lean to one side together
+  double lean_error = 0.0;         // in own errors, of how far they do
 };
 
 /// Two neighbouring stretches of a series.
@@ -129,33 +131,53 @@ struct Difference {
   Interval interval() const { return interval_around(value, half_width()); }
 };
 
-// Of weighted means of values that are not far out; both stretches scatter alike, in deviations.
+// The values of a stretch that are not far from its level, with their weights.
+template <class Use>
+void for_each_near(const Series& series, const Stretch& stretch, double level, Use use) {
+  for (std::size_t i = stretch.begin; i < stretch.end; ++i)
+    if (std::abs(series.values[i] - level) <= most_distance * series.deviations[i])
+      use(i, 1.0 / (series.deviations[i] * series.deviations[i]));
+}
+
+/// Of these.
+struct Mean {
+  double value = 0.0;
+  double own_error = 0.0;
+  double weights = 0.0;
+};
+
+Mean mean_near(const Series& series, const Stretch& stretch, double level) {
+  Mean mean;
+  for_each_near(series, stretch, level, [&](std::size_t i, double weight) {
+    mean.value += weight * series.values[i];
+    mean.own_error += weight * series.own_errors[i];
+    mean.weights += weight;
+  });
+  if (mean.weights == 0.0) return {.value = level};
+  mean.value /= mean.weights;
+  mean.own_error /= mean.weights;
+  return mean;
+}
+
+// Both stretches scatter alike, in deviations.
 Difference difference_of(const Series& series, const Step& step) {
+  const Mean before = mean_near(series, step.before, step.level_before);
+  const Mean after = mean_near(series, step.after, step.level_after);
   double squares = 0.0;
   double count = 0.0;
-  const auto mean_of = [&](const Stretch& stretch, double level) {
-    double sum = 0.0;
-    double weights = 0.0;
-    const auto each_near = [&](auto&& use) {
-      for (std::size_t i = stretch.begin; i < stretch.end; ++i)
-        if (std::abs(series.values[i] - level) <= most_distance * series.deviations[i])
-          use(series.values[i], 1.0 / (series.deviations[i] * series.deviations[i]));
-    };
-    each_near([&](double value, double weight) {
-      sum += weight * value;
-      weights += weight;
-    });
-    each_near([&](double value, double weight) {
-      squares += weight * (value - sum / weights) * (value - sum / weights);
+  const auto add = [&](const Stretch& stretch, double level, const Mean& mean) {
+    for_each_near(series, stretch, level, [&](std::size_t i, double weight) {
+      squares += weight * (series.values[i] - mean.value) * (series.values[i] - mean.value);
       count += 1.0;
     });
-    return std::pair(weights > 0.0 ? sum / weights : level, weights);
   };
-  const auto [before, weights_before] = mean_of(step.before, step.level_before);
-  const auto [after, weights_after] = mean_of(step.after, step.level_after);
-  Difference difference{.value = after - before, .freedom = std::max(1.0, count - 2.0)};
-  if (weights_before > 0.0 && weights_after > 0.0)
-    difference.error = std::sqrt(squares / difference.freedom * (1.0 / weights_before + 1.0 / weights_after));
+  add(step.before, step.level_before, before);
+  add(step.after, step.level_after, after);
+  Difference difference{.value = after.value - before.value, .freedom = std::max(1.0, count - 2.0)};
+  if (before.weights > 0.0 && after.weights > 0.0) {
+    const double of_scatter = std::sqrt(squares / difference.freedom * (1.0 / before.weights + 1.0 / after.weights));
+    difference.error = std::hypot(of_scatter, series.lean_error * (after.own_error - before.own_error));
+  }
   return difference;
 }
 
@@ -179,21 +201,66 @@ struct Steps {
   bool drifts = false;
 };
 
-// Deviations grow with the noise that was found.
-Steps steps_of(Series& series) {
-  Steps found;
-  const Division division = divided_at_least_cost(series.values, series.deviations, series.costs_of_change);
-  for (double& deviation : series.deviations) deviation *= division.noise;
+double cost_of(const Series& series, const Division& division) {
+  double cost = 0.0;
+  for (const auto& [stretch, level] : division.stretches) {
+    if (stretch.begin > 0) cost += series.costs_of_change[stretch.begin];
+    for (std::size_t i = stretch.begin; i < stretch.end; ++i)
+      cost += cost_of_distance(series.values[i], level, series.deviations[i]);
+  }
+  return cost;
+}
+
+// Where the interval of one run lies too high, because what disturbed it does that to intervals, those of all such runs
+// do. So all values may lean to one side, by as many of their own errors as one may be off by. Values are then without
+// that, and deviations grow with the noise that was found.
+Division divided_without_lean(Series& series) {
+  const std::vector<double> given = series.values;
+  const auto divided = [&series] {
+    return divided_at_least_cost(series.values, series.deviations, series.costs_of_change);
+  };
+  const auto take_off = [&](double lean) {
+    for (std::size_t i = 0; i < given.size(); ++i) series.values[i] = given[i] - lean * series.own_errors[i];
+  };
+  const double noise = divided().noise;
+  for (double& deviation : series.deviations) deviation *= noise;
+  double best = 0.0;
+  double least = cost_of(series, divided());
+  constexpr double lean_step = 0.25;  // Numerics
+  for (double lean = -most_distance; lean <= most_distance; lean += lean_step) {
+    take_off(lean);
+    const double cost = cost_of(series, divided()) + cost_of_distance(lean, 0.0, 1.0);
+    if (cost >= least) continue;
+    least = cost;
+    best = lean;
+  }
+  take_off(best);
+  Division division = divided();
+  double information = 1.0;
+  for (const auto& [stretch, level] : division.stretches) {
+    const Mean mean = mean_near(series, stretch, level);
+    for_each_near(series, stretch, level, [&](std::size_t i, double weight) {
+      information += weight * (series.own_errors[i] - mean.own_error) * (series.own_errors[i] - mean.own_error);
+    });
+  }
+  series.lean_error = 1.0 / std::sqrt(information);
+  return division;
+}
+
+// Between neighbouring stretches.
+std::vector<Step> all_steps(const Division& division) {
+  std::vector<Step> steps;
   for (std::size_t k = 1; k < division.stretches.size(); ++k) {
     const auto& [before, level_before] = division.stretches[k - 1];
     const auto& [after, level_after] = division.stretches[k];
-    const Step step{before, after, level_before, level_after};
-    if (is_smooth(series, step)) {
-      found.drifts = true;
-    } else {
-      found.steps.push_back(step);
-    }
+    steps.push_back({before, after, level_before, level_after});
   }
+  return steps;
+}
+
+Steps steps_of(Series& series) {
+  Steps found{.steps = all_steps(divided_without_lean(series))};
+  found.drifts = std::erase_if(found.steps, [&series](const Step& step) { return is_smooth(series, step); }) > 0;
   return found;
 }
 
@@ -287,9 +354,11 @@ std::string WorkAmongOthers::version_at(const Place& place) const {
 void WorkAmongOthers::add_own_changes(WorkChanges& result) const {
   Series series;
   for (const std::size_t i : own_) {
-    const double of_common = others_.empty() ? 0.0 : common_.errors[common_.bin_of(runs_[i].day)];
+    const std::size_t bin = others_.empty() ? 0 : common_.bin_of(runs_[i].day);
+    const double of_common = others_.empty() ? 0.0 : std::hypot(common_.errors[bin], common_.change_near(bin));
     series.days.push_back(runs_[i].day);
     series.values.push_back(beside_common(i));
+    series.own_errors.push_back(runs_[i].log_error);
     series.deviations.push_back(std::hypot(runs_[i].log_error, levels_.scatter[work_], nodes_.slowed_error[i]));
     series.deviations.back() = std::max(least_noise, std::hypot(series.deviations.back(), of_common));
   }
@@ -326,6 +395,7 @@ void WorkAmongOthers::compare_with_others(Change& change, const Difference& own,
     double values = 0.0;
     double weights = 0.0;
     double squares = 0.0;  // of weights times deviations
+    double own_errors = 0.0;
     std::size_t stretch = 0;
   };
   struct Sides {
@@ -345,6 +415,7 @@ void WorkAmongOthers::compare_with_others(Change& change, const Difference& own,
     sums.values += weight * value;
     sums.weights += weight;
     sums.squares += weight * weight * deviation * deviation;
+    sums.own_errors += weight * runs_[i].log_error;
   };
   for (const std::size_t i : others_) {  // backwards from the day: as long as its level is the last one before it
     const double day = runs_[i].day;
@@ -362,7 +433,8 @@ void WorkAmongOthers::compare_with_others(Change& change, const Difference& own,
   for (const auto& [before, after] : works) {
     if (before.count < 2 || after.count < 2) continue;
     differences.push_back(after.values / after.weights - before.values / before.weights);
-    errors.push_back(std::hypot(std::sqrt(before.squares) / before.weights, std::sqrt(after.squares) / after.weights));
+    errors.push_back(std::hypot(std::sqrt(before.squares) / before.weights, std::sqrt(after.squares) / after.weights,
+                                after.own_errors / after.weights - before.own_errors / before.weights));
   }
   change.others = differences.size();
   if (change.others < default_least_runs) return;
@@ -391,7 +463,8 @@ void WorkAmongOthers::add_changes_of_machine(WorkChanges& result) const {
     const double end = bin + 1 < bins ? common_.begins[bin + 1] : runs_[others_.back()].day;
     middles.push_back(std::midpoint(common_.begins[bin], end));
   }
-  Series series{middles, common_.values, common_.errors, std::vector(bins, usual_cost_of_change(bins))};
+  Series series{middles, common_.values, common_.errors, std::vector(bins, usual_cost_of_change(bins)),
+                common_.own_errors};
   const std::optional<double> scatter = scatter_of_steps(series.values, series.deviations);  // from day to day
   for (double& deviation : series.deviations) deviation = std::hypot(deviation, scatter.value_or(0.0));
   for (const Step& step : steps_of(series).steps) {
@@ -422,18 +495,20 @@ void WorkAmongOthers::add_changes_of_loss(WorkChanges& result) const {
   for (const std::size_t i : own_) sorted.push_back(runs_[i].lost_share);
   sort_ascending(std::span<double>(sorted));
   Series series;
-  double squares = 0.0;
   for (const std::size_t i : own_) {
     const auto [first, last] = std::ranges::equal_range(sorted, runs_[i].lost_share);
     const double rank = 0.5 * static_cast<double>((first - sorted.begin()) + (last - sorted.begin()) + 1);
     series.days.push_back(runs_[i].day);
     series.values.push_back(expected_order_statistic(rank, static_cast<double>(n)));
-    squares += series.values.back() * series.values.back();
   }
+  double squares = 0.0;
+  for (std::size_t k = 1; k < n; ++k) squares += std::pow(series.values[k] - series.values[k - 1], 2);
   if (squares == 0.0) return;  // the same loss in all runs
-  series.deviations.assign(n, std::sqrt(squares / static_cast<double>(n)));
+  series.deviations.assign(n, std::sqrt(0.5 * squares / static_cast<double>(n - 1)));
   series.costs_of_change.assign(n, usual_cost_of_change(n));
-  for (const Step& step : steps_of(series).steps) {
+  const Division division = divided_at_least_cost(series.values, series.deviations, series.costs_of_change);
+  for (double& deviation : series.deviations) deviation *= division.noise;
+  for (const Step& step : all_steps(division)) {
     const Place place = place_of(series, step);
     const Difference difference = difference_of_means(losses_in(step.before), losses_in(step.after));
     result.losses.push_back({.day = place.day,

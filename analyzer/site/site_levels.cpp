@@ -38,6 +38,7 @@ struct Vote {
   double value = 0.0;
   double weight = 0.0;
   double deviation = 0.0;
+  double own_error = 0.0;
 };
 
 double weighted_median(std::vector<Vote>& votes) {
@@ -57,14 +58,17 @@ void add_bin(CommonTime& common, std::vector<Vote>& votes, double begin) {
   double sum = 0.0;
   double weights = 0.0;
   double variance = 0.0;
+  double own_errors = 0.0;
   for (const Vote& vote : votes) {
     if (std::abs(vote.value - median) > most_distance * vote.deviation) continue;
     sum += vote.weight * vote.value;
     weights += vote.weight;
     variance += vote.weight * vote.weight * vote.deviation * vote.deviation;
+    own_errors += vote.weight * vote.own_error;
   }
   common.begins.push_back(begin);
   common.values.push_back(weights > 0.0 ? sum / weights : median);
+  common.own_errors.push_back(weights > 0.0 ? own_errors / weights : 0.0);
   common.errors.push_back(weights > 0.0 ? std::sqrt(variance) / weights : votes.front().deviation);
 }
 
@@ -112,6 +116,13 @@ std::size_t CommonTime::bin_of(double day) const {
   return after > 0 ? after - 1 : 0;
 }
 
+double CommonTime::change_near(std::size_t bin) const {
+  double change = 0.0;
+  if (bin > 0) change = std::abs(values[bin] - values[bin - 1]);
+  if (bin + 1 < values.size()) change = std::max(change, std::abs(values[bin + 1] - values[bin]));
+  return 0.5 * change;
+}
+
 std::optional<double> scatter_of_steps(std::span<const double> values, std::span<const double> errors) {
   if (values.size() < 3) return std::nullopt;
   const auto middle_step = [&](double scatter) {
@@ -147,7 +158,7 @@ CommonTime common_time(std::span<const SiteRun> runs, const SiteLevels& levels, 
     for (const std::size_t i : members) runs_of_work[runs[i].work] += 1.0;
     std::vector<Vote> votes;
     for (const std::size_t i : members)
-      votes.push_back({left[i], 1.0 / runs_of_work[runs[i].work], levels.deviation[i]});
+      votes.push_back({left[i], 1.0 / runs_of_work[runs[i].work], levels.deviation[i], runs[i].log_error});
     for (const std::size_t i : members) runs_of_work[runs[i].work] = 0.0;
     add_bin(common, votes, runs[members.front()].day);
   }

@@ -12,12 +12,16 @@ namespace halcyon {
 
 /// ln of factors that all works have in common, along the calendar: seasons, a new compiler, a slower file system.
 struct CommonTime {
-  std::vector<double> begins;  // (bins) days, ascending; a bin ends where the next one begins
-  std::vector<double> values;  // (bins)
-  std::vector<double> errors;  // (bins) standard errors
+  std::vector<double> begins;      // (bins) days, ascending; a bin ends where the next one begins
+  std::vector<double> values;      // (bins)
+  std::vector<double> errors;      // (bins) standard errors
+  std::vector<double> own_errors;  // (bins) mean of the errors of its runs
 
   /// The bin of a day; needs at least one bin. A day before the first bin is in the first one.
   std::size_t bin_of(double day) const;
+  /// Half of the larger difference to a neighbour: what a run of that bin may be off by, since changes come within
+  /// bins.
+  double change_near(std::size_t bin) const;
 };
 
 /// The runs of a site, along the calendar, with what is known of them beside their hosts. Vectors: (runs).

@@ -150,6 +150,27 @@ TEST(Changes, OfTheLossAreToldApart) {
   EXPECT_GT(found.losses.front().interval_points.low, 3.0);
 }
 
+// Whose intervals hold, all at the same end.
+TEST(Changes, AreNotMadeByWeeksInWhichAllRunsAreDisturbed) {
+  SyntheticSite site = usual_site();
+  site.need = [](std::uint32_t work, double day) { return work == 2 ? after_day(day, std::log(1.06), 150.0) : 0.0; };
+  std::vector<SiteRun> runs = runs_of(site);
+  for (SiteRun& run : runs) {
+    if (run.day < 60.0 || run.day > 100.0) continue;
+    run.lost_share = 0.8;
+    run.log_error = 0.2;
+    run.log_seconds += 1.6 * run.log_error;
+  }
+  for (const std::uint32_t work : {1U, 2U, 3U}) {
+    const WorkChanges found = changes_without_nodes(work, runs);
+    EXPECT_EQ(found.changes.size(), work == 2 ? 1U : 0U) << "work " << work;
+    ASSERT_EQ(found.losses.size(), 2U) << "work " << work;
+    EXPECT_NEAR(found.losses.front().points, 80.0, 1.0);
+    EXPECT_NEAR(found.losses.back().points, -80.0, 1.0);
+  }
+  EXPECT_NEAR(changes_without_nodes(2, runs).changes.front().percent, 6.0, 1.0);
+}
+
 TEST(Changes, OfAWorkWithoutRunsAreNone) {
   SyntheticSite site = usual_site();
   std::vector<SiteRun> runs = runs_of(site);
