@@ -13,7 +13,7 @@
 
 namespace halcyon::ledger {
 
-inline constexpr int newest_schema = 2;
+inline constexpr int newest_schema = 3;
 
 /// The tables whose rows belong to a run. Their keys begin with its number, which is its time: what is stored together
 /// lies together, and a period of time is a range of keys.

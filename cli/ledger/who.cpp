@@ -35,7 +35,8 @@ struct Resource {
   std::string_view code;
   std::string_view words;
   std::span<double SliceRow::*const> losses;
-  std::span<std::int64_t SliceRow::*const> demands;  // none: whether it ran on hosts of the run, and on how many
+  std::span<std::int64_t SliceRow::*const> demands;
+  bool is_of_hosts = false;  // only what it demanded of hosts of the run counts
 };
 constexpr std::array<double SliceRow::*, 1> loss_by_files{&SliceRow::file_io};
 constexpr std::array<double SliceRow::*, 2> loss_by_messages{&SliceRow::point_to_point, &SliceRow::collective};
@@ -43,9 +44,10 @@ constexpr std::array<double SliceRow::*, 1> loss_by_hosts{&SliceRow::computation
 constexpr std::array<std::int64_t SliceRow::*, 2> file_bytes{&SliceRow::bytes_read, &SliceRow::bytes_written};
 constexpr std::array<std::int64_t SliceRow::*, 3> message_bytes{&SliceRow::bytes_sent, &SliceRow::bytes_collective,
                                                                 &SliceRow::bytes_one_sided};
+constexpr std::array<std::int64_t SliceRow::*, 1> computing{&SliceRow::computing_ms};
 constexpr std::array<Resource, 3> resources{{{"files", "reading and writing files", loss_by_files, file_bytes},
                                              {"messages", "sending messages", loss_by_messages, message_bytes},
-                                             {"host", "running on the same host", loss_by_hosts, {}}}};
+                                             {"host", "computing on the same hosts", loss_by_hosts, computing, true}}};
 
 /// The slices of the run, as a time axis in s.
 struct Axis {
@@ -61,11 +63,11 @@ struct Axis {
   }
 };
 
-constexpr double seconds_of(std::int64_t nanoseconds) { return 1e-9 * static_cast<double>(nanoseconds); }
-
-std::size_t shared_hosts(const PastRun& run, const PastRun& other) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      other.hosts, [&run](const std::string& host) { return std::ranges::find(run.hosts, host) != run.hosts.end(); }));
+// Of the hosts of the other run, the share that the run has, too.
+double share_of_hosts(const PastRun& run, const PastRun& other) {
+  const auto shared = std::ranges::count_if(
+      other.hosts, [&run](const std::string& host) { return std::ranges::find(run.hosts, host) != run.hosts.end(); });
+  return other.hosts.empty() ? 0.0 : static_cast<double>(shared) / static_cast<double>(other.hosts.size());
 }
 
 /// A run, those beside it, and who of them disturbed it.
@@ -101,16 +103,12 @@ Outcome<std::vector<Suspect>> suspects_of(ledger::Ledger& ledger, const PastRun&
   std::vector<Suspect> suspects;
   for (std::size_t r = 0; r < resources.size(); ++r) {
     Suspect suspect{.run = number, .resource = r, .demand = std::vector(axis.parts.count, 0.0)};
+    const double share = resources[r].is_of_hosts ? share_of_hosts(run, other) : 1.0;
     for (const SliceRow& slice : *slices) {
       const auto begin = static_cast<double>(slice.second);
       double amount = 0.0;
       for (std::int64_t SliceRow::*const demand : resources[r].demands) amount += static_cast<double>(slice.*demand);
-      axis.add(begin, begin + static_cast<double>(other.run.slice_seconds), amount, suspect.demand);
-    }
-    if (resources[r].demands.empty()) {
-      const double begin = seconds_of(other.run.run);
-      const double length = other.run.run_time_seconds;
-      axis.add(begin, begin + length, length * static_cast<double>(shared_hosts(run, other)), suspect.demand);
+      axis.add(begin, begin + static_cast<double>(other.run.slice_seconds), share * amount, suspect.demand);
     }
     if (std::ranges::any_of(suspect.demand, [](double amount) { return amount > 0.0; }))
       suspects.push_back(std::move(suspect));

@@ -140,7 +140,7 @@ template <>
 inline Columns<SliceRow> columns_of<SliceRow>() {
   using R = SliceRow;
   constexpr Least zero = Least::zero;
-  static constexpr std::array<Column<R>, 15> columns{{
+  static constexpr std::array<Column<R>, 16> columns{{
       {"second", &R::second, "when it begins, s since 1970 UTC, a multiple of the run's `slice_seconds`", zero},
       {"computation", &R::computation, "s lost in computation by the ranks that held the others up"},
       {"point_to_point", &R::point_to_point, "s lost in point-to-point calls"},
@@ -156,6 +156,11 @@ inline Columns<SliceRow> columns_of<SliceRow>() {
       {"bytes_written", &R::bytes_written, "bytes written to files", zero},
       {"file_opens", &R::file_opens, "files opened", zero},
       {"device_bytes", &R::device_bytes, "bytes moved to, from and within devices", zero},
+      {.name = "computing_ms",
+       .member = &R::computing_ms,
+       .description = "ms for which its ranks computed, on a CPU or ready for one, sum; 0 in older versions",
+       .least = zero,
+       .since = 3},
   }};
   return columns;
 }

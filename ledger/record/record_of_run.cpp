@@ -184,11 +184,24 @@ constexpr std::array demands{Demand{&SliceRow::bytes_sent, Feature::bytes_sent},
                              Demand{&SliceRow::bytes_read, Feature::bytes_read},
                              Demand{&SliceRow::bytes_written, Feature::bytes_written},
                              Demand{&SliceRow::file_opens, Feature::file_opens},
-                             Demand{&SliceRow::device_bytes, Feature::device_bytes}};
+                             Demand{&SliceRow::device_bytes, Feature::device_bytes},
+                             Demand{&SliceRow::computing_ms, Feature::compute}};
 // In the order of ExcessKind.
 constexpr std::array excess_columns{&SliceRow::computation, &SliceRow::point_to_point, &SliceRow::collective,
                                     &SliceRow::file_io, &SliceRow::device};
 static_assert(excess_columns.size() == excess_kind_count);
+
+// What one unit of a feature is in its column. Work has the unit of its counter, and is the median of the ranks: it is
+// as many ms as all ranks took for all of it. 0 where that is not known.
+double unit_of(const Profile& profile, Feature feature) {
+  if (feature != Feature::compute) return 1.0;
+  const FeatureColumn& column = profile.features[index_of(feature)];
+  double work = 0.0;
+  for (std::size_t segment = 0; segment < profile.segments; ++segment) work += column.bins[column.bin_of(segment)];
+  double seconds = 0.0;
+  for (const float computing : profile.sections.computing) seconds += std::isnan(computing) ? 0.0 : computing;
+  return work > 0.0 ? 1e3 * seconds / work : 0.0;
+}
 
 std::vector<SliceRow> rows_of_slices(const Profile& profile, const Grouping& grouping, const Analysis& analysis,
                                      const Hosts& hosts, const SlicedTime& time) {
@@ -197,6 +210,8 @@ std::vector<SliceRow> rows_of_slices(const Profile& profile, const Grouping& gro
   std::vector<double> begins(profile.segments);
   std::array<std::vector<double>, demands.size()> demand;
   for (std::vector<double>& sums : demand) sums.assign(count, 0.0);
+  std::array<double, demands.size()> units{};
+  std::ranges::transform(demands, units.begin(), [&](const Demand& one) { return unit_of(profile, one.feature); });
   const auto spread = [&](double begin, double duration, double amount, std::span<double> sums) {
     if (amount != 0.0) spread_evenly(time.parts, begin, duration, amount, sums);
   };
@@ -205,7 +220,7 @@ std::vector<SliceRow> rows_of_slices(const Profile& profile, const Grouping& gro
     for (std::size_t i = 0; i < demands.size(); ++i) {
       const FeatureColumn& column = profile.features[index_of(demands[i].feature)];
       if (column.bins.empty()) continue;
-      spread(begins[segment], duration, column.bins[column.bin_of(segment)], demand[i]);
+      spread(begins[segment], duration, units[i] * column.bins[column.bin_of(segment)], demand[i]);
     }
   });
   std::array<std::vector<double>, excess_kind_count> excess;

@@ -92,6 +92,7 @@ struct SliceRow {
   std::int64_t bytes_written = 0;
   std::int64_t file_opens = 0;
   std::int64_t device_bytes = 0;
+  std::int64_t computing_ms = 0;
 };
 
 struct RunRecord {

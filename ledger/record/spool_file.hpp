@@ -20,7 +20,7 @@ struct SpooledRun {
 };
 
 inline constexpr std::string_view beginning_of_spool_file = "halcyon-run ";
-inline constexpr int newest_spool_version = 2;
+inline constexpr int newest_spool_version = 3;
 /// Larger than any: the file is not read.
 inline constexpr std::size_t most_spool_bytes = std::size_t{16} << 20u;
 /// Numerics: what a job should not exceed; slices of time are longer where it would.

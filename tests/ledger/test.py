@@ -121,8 +121,8 @@ class WithSpool(halcyon_test.Behaviour):
         check_schema(who, "ledger-who")
         return who
 
-    def fill_with_neighbours(self, document, is_guilty=True):
-        """A run of five minutes, job 1, and six beside it that write files now and then; job 4 disturbs it."""
+    def fill_with_neighbours(self, document, is_guilty=True, loss="file_io", demand="bytes_written", hosts=None):
+        """A run of five minutes, job 1, and six beside it that demand something now and then; job 4 disturbs it."""
         draw = random.Random(5)
         seconds = 300
         bursts = []
@@ -138,15 +138,16 @@ class WithSpool(halcyon_test.Behaviour):
             slices["second"] = [FIRST - 3600 + second for second in range(seconds)]
             lost = [draw.uniform(0.0, 0.02) for _ in range(seconds)]
             if number == 0:
-                slices["file_io"] = [own + 0.2 * is_guilty * (amount > 0) for own, amount in zip(lost, bursts[2])]
+                slices[loss] = [own + 0.2 * is_guilty * (amount > 0) for own, amount in zip(lost, bursts[2])]
             else:
-                slices["bytes_written"] = bursts[number - 1]
-            took = sum(slices["file_io"])
+                slices[demand] = bursts[number - 1]
+            took = sum(slices[loss])
             run = {**document["run"], "run": (FIRST - 3600) * NANOSECONDS + number, "run_key": f"{4096 + number:016x}",
                    "job": str(number + 1), "run_time_seconds": float(seconds), "slice_seconds": 1,
                    "undisturbed_seconds": seconds - took, "undisturbed_low_seconds": seconds - 1.1 * took,
                    "undisturbed_high_seconds": seconds - 0.9 * took}
-            (self.spool / f"{number}.run").write_bytes(spool_file({**document, "run": run, "slice": slices}))
+            (self.spool / f"{number}.run").write_bytes(spool_file(
+                {**document, "run": run, "slice": slices, "host": hosts if hosts and number else document["host"]}))
         self.ledger("ingest", self.spool)
 
     def nodes(self, *words, database=None):
@@ -197,11 +198,11 @@ class WithSpool(halcyon_test.Behaviour):
         self.assertLess(last - first, 10)
 
     def make_older(self):
-        """What a ledger was before it had notes."""
+        """What a ledger was before it had notes and times of computing."""
         with contextlib.closing(sqlite3.connect(self.database)) as database:
             views = [sql for sql, in database.execute("SELECT sql FROM sqlite_master WHERE type = 'view'")]
             database.executescript("DROP VIEW visible_run; DROP VIEW visible_work; ALTER TABLE run DROP COLUMN note; "
-                                   "UPDATE halcyon_ledger SET version = 1;" +
+                                   "ALTER TABLE slice DROP COLUMN computing_ms; UPDATE halcyon_ledger SET version = 1;" +
                                    ";".join(view.replace(", t.note AS note", "") for view in views))
 
     def reason(self, name):
@@ -331,6 +332,19 @@ class Profiles(WithSpool):
         self.assertGreater(culprit["lost_seconds"], 0.7 * who["lost_seconds"])
         self.assertRegex(self.ledger("who", "1").output, r"% \(\d+ to \d+\) of it: job 4 .*, by reading and writing files\n")
 
+    def test_it_names_who_computed_in_bursts_on_the_same_hosts(self):
+        document = self.one_document()
+        self.fill_with_neighbours(document, loss="computation", demand="computing_ms")
+        [culprit] = self.who("1")["culprits"]
+        self.assertIn("job 4", culprit["name"])
+        self.assertEqual(culprit["by"], "host")
+
+    def test_who_computes_on_other_hosts_is_not_accused(self):
+        document = self.one_document()
+        elsewhere = {**document["host"], "host": [f"far{number}" for number in range(len(document["host"]["host"]))]}
+        self.fill_with_neighbours(document, loss="computation", demand="computing_ms", hosts=elsewhere)
+        self.assertEqual(self.who("1")["culprits"], [])
+
     def test_it_accuses_nobody_of_what_none_of_them_did(self):
         self.fill_with_neighbours(self.one_document(), is_guilty=False)
         self.assertEqual(self.who("1")["culprits"], [])
@@ -366,7 +380,7 @@ class Spools(WithSpool):
 
     def test_a_file_of_an_older_version_is_taken(self):
         document = self.one_document()
-        del document["run"]["note"]
+        del document["run"]["note"], document["slice"]["computing_ms"]
         (self.spool / "old").write_bytes(spool_file(document, version=1))
         self.assertEqual(self.ledger("ingest", self.spool).output, "1 run ingested\n")
 
@@ -547,7 +561,7 @@ class Databases(WithSpool):
         self.assertEqual(self.runs(), before)
         self.assertEqual(self.rows("SELECT MAX(version) FROM halcyon_ledger"), [(1,)])
         self.ledger("add", self.profile("b.h5", start=FIRST + 60))
-        self.assertEqual(self.rows("SELECT MAX(version) FROM halcyon_ledger"), [(2,)])
+        self.assertEqual(self.rows("SELECT MAX(version) FROM halcyon_ledger"), [(3,)])
         self.assertEqual(self.runs()[1:], before)
 
     def test_one_of_a_newer_schema_is_refused(self):
@@ -1081,12 +1095,13 @@ class Postgresql(WithParquet):
         view = self.psql("SELECT pg_get_viewdef('visible_run'::regclass)", database="site").stdout
         older = re.sub(r",\s+CASE\s+WHEN (?:(?!CASE).)*?END AS note", "", view, flags=re.S)
         self.assertNotEqual(older, view)
-        self.psql("DROP VIEW visible_run; ALTER TABLE run DROP COLUMN note; UPDATE halcyon_ledger SET version = 1; "
+        self.psql("DROP VIEW visible_run; ALTER TABLE run DROP COLUMN note; "
+                  "ALTER TABLE slice DROP COLUMN computing_ms; UPDATE halcyon_ledger SET version = 1; "
                   f"CREATE VIEW visible_run AS {older}", database="site")
         self.assertEqual(len(self.runs()), 1)
         self.ledger("add", self.profile("b.h5", start=FIRST + 60))
         self.assertEqual(len(self.runs()), 2)
-        self.assertEqual(self.rows("SELECT MAX(version) FROM halcyon_ledger"), [("2",)])
+        self.assertEqual(self.rows("SELECT MAX(version) FROM halcyon_ledger"), [("3",)])
 
     def test_months_are_partitions_and_old_ones_are_dropped(self):
         now = int(time.time())

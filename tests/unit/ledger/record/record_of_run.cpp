@@ -40,6 +40,17 @@ RunRecord record_made_of(const Profile& profile, const Given& given = {}) {
   return *record;
 }
 
+// Ranks that computed for so many seconds in each eighth of the run, and did alike work.
+void set_sections(Profile& profile, const std::vector<float>& computing) {
+  profile.sections.place.assign(RankSections::eighths, "");
+  for (const float seconds : computing) {
+    for (const auto column : RankSections::columns) {
+      const float value = column == &RankSections::computing ? seconds : column == &RankSections::work ? 1.0F : 0.0F;
+      (profile.sections.*column).insert((profile.sections.*column).end(), RankSections::eighths, value);
+    }
+  }
+}
+
 template <class Member>
 auto sum_over(const std::vector<SliceRow>& slices, Member member) {
   auto sum = slices.front().*member;
@@ -56,6 +67,18 @@ TEST(RecordOfRun, SlicesHoldWhatTheRunLostAndSent) {
   EXPECT_NEAR(static_cast<double>(sum_over(record.slices, &SliceRow::bytes_sent)), 1e6, 20.0);
   EXPECT_EQ(record.slices.front().host, 1);
   EXPECT_NEAR(sum_over(record.slices, &SliceRow::host_excess), 1.0, 0.05);
+}
+
+TEST(RecordOfRun, SlicesHoldForHowLongAllRanksComputed) {
+  Profile profile = delayed_profile();
+  FeatureColumn& work = column(profile, Feature::compute);
+  work = {.bins = {0.0, 7.0}, .index = std::vector<std::uint16_t>(profile.segments, 0)};  // 7 of any unit
+  std::fill_n(work.index.begin(), profile.segments / 2, std::uint16_t{1});
+  set_sections(profile, {0.5F, 0.125F});
+  const std::vector<SliceRow> slices = record_made_of(profile).slices;
+  EXPECT_NEAR(static_cast<double>(sum_over(slices, &SliceRow::computing_ms)), 5000.0, 6.0);
+  EXPECT_NEAR(static_cast<double>(slices[1].computing_ms), 5000.0 / 5.5, 10.0);
+  EXPECT_EQ(slices[7].computing_ms, 0);
 }
 
 TEST(RecordOfRun, ASliceBeginsAtAMultipleOfItsLengthInWhicheverRun) {
@@ -123,16 +146,7 @@ TEST(RecordOfRun, AHostThatComputesSlowlyHasTheLogarithmOfItsPace) {
   Profile profile = uniform_profile(1000, 0.010, 4);
   profile.rank_host = {"a", "b", "c", "d"};
   profile.start_nanoseconds = start_of_runs * a_second;
-  profile.sections.place.assign(RankSections::eighths, "");
-  for (int rank = 0; rank < 4; ++rank) {
-    for (std::size_t eighth = 0; eighth < RankSections::eighths; ++eighth) {
-      profile.sections.computing.push_back(rank == 2 ? 1.2F : 1.0F);
-      profile.sections.work.push_back(1.0F);
-      for (auto* column : {&profile.sections.waiting, &profile.sections.file_io, &profile.sections.device}) {
-        column->push_back(0.0F);
-      }
-    }
-  }
+  set_sections(profile, {1.0F, 1.0F, 1.2F, 1.0F});
   const RunRecord record = record_made_of(profile);
   EXPECT_NEAR(record.hosts[2].log_pace.value(), std::log(1.2), 1e-6);
   EXPECT_NEAR(record.hosts[0].log_pace.value(), 0.0, 1e-6);
