@@ -96,6 +96,7 @@ RunRecord made_up(std::uint64_t number, const Shape& shape, std::mt19937_64& dra
     row.bytes_sent = static_cast<std::int64_t>(draw() % 10000000000u);
     row.bytes_collective = static_cast<std::int64_t>(draw() % 100000000u);
     row.bytes_written = slice % 10 == 0 ? static_cast<std::int64_t>(draw() % 100000000000u) : 0;
+    row.computing_ms = static_cast<std::int64_t>(draw() % 100000u);
     record.slices.push_back(row);
   }
   return record;
