@@ -26,8 +26,8 @@ struct Series {
   std::vector<double> values;
   std::vector<double> deviations;
   std::vector<double> costs_of_change;
-  std::vector<double> own_errors;  // in these deviations: half widths of intervals, which may lean to one side together
-  double lean_error = 0.0;         // in own errors, of how far they do
+  std::vector<double> own_errors;  // the part of the deviations by which all may lean to one side together
+  double lean_error = 0.0;         // of that, in own errors
 };
 
 /// Two neighbouring stretches of a series.
