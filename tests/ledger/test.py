@@ -410,6 +410,10 @@ class Spools(WithSpool):
                          "interval"),
             "future": (spool_file({**document, "run": {**document["run"], "run": 10 ** 18 * 9}}), "clock"),
             "past": (spool_file({**document, "run": {**document["run"], "run": 1}}), "clock"),
+            "endless": (spool_file({**document, "run": {**document["run"], "run_time_seconds": 1e17}}), "clock"),
+            "long-slices": (spool_file({**document, "slice": {
+                name: [0, 10 ** 9] if name == "second" else 2 * values[:1] for name, values in document["slice"].items()}}),
+                "slices are of a longer time"),
             "other": (spool_file({**document, "run": {**document["run"], "run_key": f"{1:016x}", "label": "x",
                                                       "run": (FIRST + 60) * NANOSECONDS}}), "other contents"),
         }
