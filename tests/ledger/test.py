@@ -707,7 +707,14 @@ class Pages(WithSpool, WithPages):
         names = list(self.pages("--pages", "20"))
         chosen = ["index.html", "node/big.n07.html", "work/0000000000000000.html",
                   next(name for name in names if name.startswith("run/"))]
-        browser = self.opened(self.directory / "pages" / chosen[0], **PHONE)
+        for how in ({}, PHONE):
+            browser = self.opened(self.directory / "pages" / chosen[0], **how)
+            for name in chosen:
+                browser.get((self.directory / "pages" / name).as_uri())
+                shown = browser.execute_script(
+                    "return [...document.querySelectorAll('figure')].map(figure => [...figure.querySelectorAll('svg')]"
+                    ".filter(drawing => getComputedStyle(drawing).display != 'none').length)")
+                self.assertEqual(set(shown), {1} if not name.startswith("run") else set(), name)  # it has no slices
         for name in chosen:
             browser.get((self.directory / "pages" / name).as_uri())
             self.assertEqual(browser.get_log("browser"), [], name)
