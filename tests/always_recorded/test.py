@@ -256,6 +256,7 @@ class TurnedOff(WithSpool):
             with self.subTest(pattern):
                 excluded.write_text(pattern)
                 self.check_not_noticed(self.recorded())
+        self.assertIn(str(excluded), self.halcyon("doctor", HALCYON_LEDGER=self.spool).output)
         excluded.write_text("halo\n#halo_c\n/halo_c\n*/other\n")
         self.recorded()
         self.assertEqual(len(self.spooled()), 1)
