@@ -54,7 +54,7 @@ std::string objection_to(Stored stored) {
     case Stored::now:
     case Stored::before: break;
     case Stored::with_other_contents: return "the ledger has this run with other contents";
-    case Stored::not_at_that_time: return "it began before 2000 or after tomorrow, by a clock that was not set";
+    case Stored::not_at_that_time: return "it began before 2000 or ends after tomorrow, by a clock that was not set";
     case Stored::not_one_more: return fmt::format("{} runs began at its start already", most_at_one_time);
   }
   return {};
@@ -181,10 +181,12 @@ Status Ledger::insert(std::string_view table, std::initializer_list<const char*>
 
 Outcome<Stored> Ledger::store(const SpooledRun& run, bool replaces) {
   RunRow row = run.record.run;
-  constexpr std::int64_t day = 24 * 3600 * nanoseconds_of_a_second;
-  if (row.run < oldest || row.run > static_cast<std::int64_t>(nanoseconds_of(CLOCK_REALTIME)) + day) {
-    return Stored::not_at_that_time;
-  }
+  constexpr double day = 24.0 * 3600.0;
+  const auto in_seconds = [](auto nanoseconds) {
+    return static_cast<double>(nanoseconds) / static_cast<double>(nanoseconds_of_a_second);
+  };
+  const double tomorrow = in_seconds(nanoseconds_of(CLOCK_REALTIME)) + day;
+  if (row.run < oldest || in_seconds(row.run) + row.run_time_seconds > tomorrow) return Stored::not_at_that_time;
   std::set<std::int64_t> taken;
   std::int64_t same = 0;
   std::string contents;

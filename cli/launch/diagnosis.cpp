@@ -144,6 +144,8 @@ std::optional<Finding> ledger_finding() {
   Finding finding = room_finding("ledger", spool, "each run gets a row by way of it",
                                  "Programs run all the same. Tell the operator, or set HALCYON_LEDGER=off.");
   if (finding.state == State::problem) finding.state = State::note;
+  const fs::path excluded = fs::path(spool) / spool::name_of_excluded;
+  if (fs::exists(excluded, error)) finding.text += ", but for the programs in " + excluded.string();
   return finding;
 }
 

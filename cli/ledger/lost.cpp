@@ -52,7 +52,7 @@ int show_losses(const LostOptions& options) {
     ordered_json rows = ordered_json::array();
     double own = 0.0;
     for (const Loss& loss : *losses) {
-      text += loss_line(loss.name.empty() ? "(none)" : briefly(loss.name, 24), loss);
+      text += loss_line(briefly(shown_name(by, loss), 24), loss);
       ordered_json row{{"name", text_or_null(loss.name)}};
       row.update(loss_json(loss));
       rows.push_back(std::move(row));

@@ -79,7 +79,7 @@ std::string ranking_text(const SiteHistory& history, const NodeRanking& ranking,
   const auto listed = static_cast<std::size_t>(
       std::ranges::count_if(ranking.hosts, [](const HostEffect& one) { return one.is_listed; }));
   std::string text = fmt::format("{:<24}  {:>7}  {:>24}  {:>10}  {}\n", "host", "runs", "slower by % (90 %)",
-                                 "surely %", "slow since (UTC)");
+                                 "surely %", "became slow (UTC)");
   const std::size_t shown = std::min(ranking.hosts.size(), std::max(most, listed));
   for (std::size_t i = 0; i < shown; ++i) text += host_line(history, ranking.hosts[i]);
   if (shown < ranking.hosts.size()) text += fmt::format("… and {} more\n", ranking.hosts.size() - shown);

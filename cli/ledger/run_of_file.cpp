@@ -1,6 +1,7 @@
 #include "cli/ledger/run_of_file.hpp"
 
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 
@@ -13,8 +14,10 @@
 namespace halcyon::cli {
 namespace {
 
-// Nothing if it is no spool file.
+// Nothing if it is no spool file. A pipe is not opened: that would wait for somebody who writes into it.
 std::optional<Outcome<ledger::SpooledRun>> spooled_in(const std::string& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return {};
   constexpr std::string_view beginning = ledger::beginning_of_spool_file;
   std::ifstream in(file, std::ios::binary);
   std::array<char, beginning.size()> begin{};

@@ -72,7 +72,7 @@ std::string hosts_words(const std::vector<std::string>& hosts) {
 std::string past_runs_text(const std::vector<PastRun>& runs) {
   std::string text =
       fmt::format("{:<8}  {:<16}  {:<8}  {:<16}  {:>6}  {:>10}  {:>26}  {:<7}  {}\n", "run", "start (UTC)", "work",
-                  "program", "ranks", "run time", "undisturbed", "verdict", "cause, label, note, hosts");
+                  "program", "ranks", "run time", "undisturbed", "verdict", "job, user, cause, label, note, hosts");
   for (const PastRun& past : runs) {
     const ledger::RunRow& run = past.run;
     std::string undisturbed = "-";
@@ -82,7 +82,8 @@ std::string past_runs_text(const std::vector<PastRun>& runs) {
     }
     std::string rest;
     for (const std::string& word :
-         {run.verdict == "unknown" ? run.no_verdict : run.cause, run.label, run.note, hosts_words(past.hosts)}) {
+         {run.job.empty() ? "" : "job " + run.job, run.user_name, run.verdict == "unknown" ? run.no_verdict : run.cause,
+          run.label, run.note, hosts_words(past.hosts)}) {
       if (!word.empty()) rest += (rest.empty() ? "" : "; ") + briefly(word, widest_text);
     }
     text += fmt::format("{:<8}  {:<16}  {:<8}  {:<16}  {:>6}  {:>10}  {:>26}  {:<7}  {}\n", run.key.substr(0, 8),

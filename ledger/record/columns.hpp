@@ -123,7 +123,7 @@ inline Columns<HostRow> columns_of<HostRow>() {
       {"excess_seconds", &R::excess_seconds, "what the run lost while a rank on it held the others up"},
       {"log_pace", &R::log_pace,
        "logarithm of the time that its ranks computed, relative to what they would have at the pace of their peers; "
-       "mean over eighths of the run; null if ranks cannot be compared"},
+       "mean over eighths of the run; null if ranks cannot be compared, as by CPU time"},
       {"log_pace_error", &R::log_pace_error, "standard error of that mean, from the eighths", zero},
       {"cpu_wait_seconds", &R::cpu_wait_seconds, "how long its ranks waited for a CPU, sum", zero},
       {"stolen_seconds", &R::stolen_seconds, "CPU time that a hypervisor took from it", zero},

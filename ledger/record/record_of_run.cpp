@@ -72,8 +72,10 @@ std::vector<std::int64_t> totals_of_hosts(const Profile& profile, Feature featur
 
 std::optional<double> known(double value) { return std::isnan(value) ? std::nullopt : std::optional(value); }
 
-// The pace of each host, relative to that of the peers of its ranks.
+// The pace of each host, relative to that of the peers of its ranks. A slow host takes as much more CPU time as it
+// takes time: where that is the measure of work, all hosts have the same pace, and nothing is known of any.
 void set_pace(const Profile& profile, const Hosts& hosts, std::vector<HostRow>& rows) {
+  if (profile.counter == "cpu") return;
   struct Eighth {
     double computing = 0.0;
     double at_pace = 0.0;

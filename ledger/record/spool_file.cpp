@@ -173,6 +173,10 @@ void check_together(const RunRecord& record, Reading& reading) {
     if (slice.host < -1 || slice.host >= hosts) return reading.refuse("its slice.host is impossible");
     before = slice.second;
   }
+  constexpr auto most = static_cast<std::int64_t>(most_slices);
+  if (!record.slices.empty() && (record.slices.back().second - record.slices.front().second) / step >= most) {
+    reading.refuse(fmt::format("its slices are of a longer time than {} take", most));
+  }
 }
 
 std::string checksum_of(std::string_view contents) { return fmt::format("{:016x}", fnv1a(contents)); }

@@ -63,7 +63,7 @@ bool is_to_be_recorded(ThisRun& run) {
   if (settings.ledger.empty()) return settings.keeps_profile;
   std::vector<std::byte> is_admitted{std::byte{0}};
   if (run.rank == 0) {
-    const Admission admission = ask_for_admission(settings);
+    const Admission admission = ask_for_admission_in_time(settings);
     is_admitted.front() = static_cast<std::byte>(admission.is_admitted);
     if (!admission.why_not.empty()) tell_missing_in_ledger(admission.why_not);
   }

@@ -1,91 +1,33 @@
 #include "libprofile/record/admission.hpp"
 
-#include <fnmatch.h>
-#include <sys/stat.h>
-
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
+#include <chrono>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "libprofile/record/run_names.hpp"
-#include "libprofile/shared/spool.hpp"
-#include "libprofile/system/direct_calls.hpp"
-#include "libprofile/system/own_descriptor.hpp"
+#include "libprofile/system/helper_process.hpp"
 #include "libprofile/system/own_executable.hpp"
 
 namespace halcyon {
-namespace {
 
-// Everybody may make files in a spool: those of the operator count.
-bool is_the_operators(const struct stat& file, const struct stat& spool) {
-  return S_ISREG(file.st_mode) && (file.st_uid == 0 || file.st_uid == spool.st_uid);
-}
-
-// The operator's file of that name; empty if there is none.
-OwnDescriptor file_of_operator(const std::string& name, const struct stat& spool) {
-  OwnDescriptor file(direct::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
-  struct stat found {};
-  if (!file || direct::status(file.number(), found) != 0 || !is_the_operators(found, spool)) return {};
-  return file;
-}
-
-// Names of programs, or of files if there is a slash in them; with the wildcards of a shell. `#`: the rest is a
-// comment.
-bool is_excluded_by(std::string_view line, const std::string& program, const std::string& file) {
-  line = line.substr(0, line.find('#'));
-  constexpr std::string_view blanks = " \t\r";
-  const std::size_t first = line.find_first_not_of(blanks);
-  if (first == line.npos) return false;
-  const std::string pattern(line.substr(first, line.find_last_not_of(blanks) + 1 - first));
-  const std::string& name = pattern.find('/') == pattern.npos ? program : file;
-  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-}
-
-bool is_excluded(const OwnDescriptor& list) {
-  constexpr std::size_t longest_list = std::size_t{1} << 20u;
-  std::string text;
-  std::array<std::byte, 4096> piece;
-  while (text.size() < longest_list) {
-    const long got = direct::read_at(list.number(), piece.data(), piece.size(), static_cast<off_t>(text.size()));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    text.append(reinterpret_cast<const char*>(piece.data()), static_cast<std::size_t>(got));
-  }
+// Nothing interrupts a call of the kernel that waits for a file system, and a process that has a thread in one cannot
+// end. So another process asks.
+Admission ask_for_admission_in_time(const Settings& settings) {
+  constexpr std::chrono::seconds longest_wait(3);
   const std::string program = own_program();
   const std::string file = own_executable();
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    if (is_excluded_by(std::string_view(text).substr(at, end - at), program, file)) return true;
-    at = end + 1;
-  }
-  return false;
-}
-
-}  // namespace
-
-Admission ask_for_admission(const Settings& settings) {
-  const std::string& spool = settings.ledger;
-  const auto refused = [](const std::string& what, int error) {
-    return Admission{.why_not = what + ": " + std::strerror(error)};
-  };
-  struct stat at {};
-  if (direct::status_of_name((spool + "/.").c_str(), at) != 0) return refused(spool, errno);
-  if (file_of_operator(spool + "/" + std::string(spool::name_of_switch), at)) return {};
-  if (const OwnDescriptor list = file_of_operator(spool + "/" + std::string(spool::name_of_excluded), at)) {
-    if (is_excluded(list)) return {};
-  }
-  const std::string place = spool::unfinished_of(spool, direct::effective_user());
-  if (direct::make_directory(place.c_str(), S_IRWXU) == 0) {
-    direct::allow(place.c_str(), S_IRWXU);  // whatever the umask
-    return {.is_admitted = true};
-  }
-  if (errno != EEXIST) return refused("cannot make " + place, errno);
-  struct stat there {};
-  if (direct::status_of_name(place.c_str(), there) != 0) return refused(place, errno);
-  const bool is_ours = S_ISDIR(there.st_mode) && there.st_uid == direct::effective_user();
-  return is_ours ? Admission{.is_admitted = true} : Admission{.why_not = place + " is no directory of this user"};
+  HelperProcess asking;
+  std::string error;
+  std::optional<std::string> answer = "";
+  if (asking.start("halcyon-ask", {settings.ledger, program, file}, error)) answer = asking.answer(longest_wait);
+  if (!answer)
+    return {.why_not = settings.ledger + " did not answer within " + std::to_string(longest_wait.count()) + " s"};
+  if (*answer == "yes") return {.is_admitted = true};
+  constexpr std::string_view no = "no: ";
+  if (answer->starts_with(no)) return {.why_not = answer->substr(no.size())};
+  // It cannot start everywhere, as in a container that has only this library.
+  return ask_for_admission(settings.ledger, program, file);
 }
 
 }  // namespace halcyon

@@ -8,11 +8,10 @@
 #include "report/layout.hpp"
 
 namespace halcyon::series_figure {
-namespace {
 
 // The colours are those that readers with any colour vision tell apart (page.css). Tables become lists where they have
 // no room.
-constexpr std::string_view style = R"(
+const std::string_view style = R"(
 :root { --p0: #0072b2; --p1: #c04a00; --p2: #00795a; --p3: #a3307d; --p4: #8a6d00; --p5: #5b4bb5; }
 @media (prefers-color-scheme: dark) {
   :root { --p0: #56b4e9; --p1: #ff8a4c; --p2: #2fbf95; --p3: #f28fd8; --p4: #e5cf3a; --p5: #b3a6ff; }
@@ -46,6 +45,8 @@ dl.said { margin: 0 0 14px; } dl.said dt { margin-top: 8px; } dl.said dd { max-w
   .list td:first-child { flex-basis: 100%; font-weight: 650; }
 }
 )";
+
+namespace {
 
 std::string capitalised(std::string words) {
   if (!words.empty() && words.front() >= 'a' && words.front() <= 'z') {

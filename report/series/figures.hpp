@@ -14,6 +14,9 @@
 
 namespace halcyon::series_figure {
 
+/// What pages with these figures and tables need besides the style of every page.
+extern const std::string_view style;
+
 /// Where a figure is drawn, in its units. Each figure is drawn twice: for screens and paper as wide as a page, and for
 /// narrow screens. So its text is as large as that around it on both.
 struct Frame {

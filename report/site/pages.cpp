@@ -14,6 +14,7 @@
 #include "libprofile/system/utc.hpp"
 #include "report/html_document.hpp"
 #include "report/layout.hpp"
+#include "report/series/figures.hpp"
 #include "report/site/figures.hpp"
 #include "report/site/words.hpp"
 #include "report/svg.hpp"
@@ -78,8 +79,11 @@ std::string page(std::string_view title, std::string_view subtitle, std::string_
   if (!up.empty()) body = fmt::format("<p><a href=\"{}index.html\">← the whole site</a></p>\n", up) + body;
   body += fmt::format("<p class=\"soft\">Made by halcyon {} on {}. Times are UTC; intervals hold 90 %.</p>\n",
                       HALCYON_VERSION, utc_text(std::time(nullptr), "%Y-%m-%d %H:%M"));
-  return html_page(
-      {.title = escaped(title), .subtitle = subtitle, .body = std::move(body), .more_style = {}, .script = {}});
+  return html_page({.title = escaped(title),
+                    .subtitle = subtitle,
+                    .body = std::move(body),
+                    .more_style = series_figure::style,
+                    .script = {}});
 }
 
 std::string command_of(std::string_view words) { return fmt::format("<pre>halcyon ledger {}</pre>\n", escaped(words)); }
@@ -144,7 +148,7 @@ std::string table_of_losses(By by, const std::vector<Loss>& losses) {
   const double total = ledger::sum_of(losses).lost_node_hours;
   std::string rows;
   for (std::size_t i = 0; i < std::min(losses.size(), most_rows); ++i) {
-    const std::string name = losses[i].name.empty() ? by == By::cause ? "no cause is clear" : "(none)" : losses[i].name;
+    const std::string name = shown_name(by, losses[i]);
     rows += share_row(
         by == By::cause && !losses[i].name.empty() ? "<code>" + escaped(name) + "</code>" : escaped(briefly(name, 40)),
         lost_words(losses[i]), losses[i].lost_node_hours, total);
@@ -203,7 +207,7 @@ std::string section_of_hosts(const SiteOnPages& site) {
   }
   return section(
       "Slow nodes", told,
-      table("", {"host", "#runs", "#slower by % (90 %)", "#surely %", "slow since"}, rows) +
+      table("", {"host", "#runs", "#slower by % (90 %)", "#surely %", "became slow"}, rows) +
           site_figure::slow_hosts(
               shown, settings.slow_percent,
               fmt::format("How much longer runs take on a host than on the middle one: the first {} by how sure "
@@ -314,7 +318,7 @@ std::string host_page(const SiteOnPages& site, const HostEffect& host, const std
   facts += fact("runs take longer by", percent_words(host.percent, host.interval_percent) + " %");
   facts += fact(fmt::format("surely more than {} %", decimal(settings.slow_percent, 0)),
                 decimal(100.0 * host.chance_slow, 0) + " %");
-  facts += fact("slow since", host.is_listed ? slow_since_words(host) : "it is not listed as slow");
+  facts += fact("became slow", host.is_listed ? slow_since_words(host) : "it is not listed as slow");
   std::string body = fmt::format("<h2>{}</h2>\n<dl class=\"facts\">\n{}</dl>\n", escaped(name), facts);
   body += section(
       "Along the calendar",

@@ -38,7 +38,10 @@ std::string percent_words(double percent, const Interval& interval) {
   return fmt::format("{} ({} to {})", decimal(percent, 1), decimal(interval.low, 1), decimal(interval.high, 1));
 }
 
-std::string hours_words(double hours) { return decimal(hours, hours < 10.0 ? 2 : hours < 1000.0 ? 1 : 0); }
+std::string hours_words(double hours) {
+  const double size = std::abs(hours);
+  return decimal(hours, size >= 1000.0 ? 0 : size >= 10.0 ? 1 : size >= 0.1 || size == 0.0 ? 2 : size >= 0.01 ? 3 : 4);
+}
 
 std::string lost_words(const ledger::Loss& loss) {
   return fmt::format("{} ({} to {})", hours_words(loss.lost_node_hours), hours_words(loss.low_node_hours),
@@ -51,8 +54,10 @@ std::string lost_share_words(const ledger::Loss& loss) {
 
 std::string slow_since_words(const HostEffect& host) {
   if (!host.is_listed) return "-";
-  return host.since_days ? fmt::format("{} to {}", day_words(host.since_days->low), day_words(host.since_days->high))
-                         : "before its first run";
+  if (!host.since_days) return "before its first run";
+  const std::string first = day_words(host.since_days->low);
+  const std::string last = day_words(host.since_days->high);
+  return first == last ? "on " + first : fmt::format("between {} and {}", first, last);
 }
 
 std::string change_words(const Change& change) {
@@ -103,6 +108,13 @@ std::string shown_name(const ledger::PastRun& run) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-std::string shown_name(const ledger::WorkRow& work) { return work.command.empty() ? "another user's work" : work.command; }
+std::string shown_name(ledger::By by, const ledger::Loss& loss) {
+  if (!loss.name.empty()) return loss.name;
+  return by == ledger::By::cause ? "no cause is clear" : "(none)";
+}
+
+std::string shown_name(const ledger::WorkRow& work) {
+  return work.command.empty() ? "another user's work" : work.command;
+}
 
 }  // namespace halcyon

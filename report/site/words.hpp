@@ -24,7 +24,7 @@ std::string lost_words(const ledger::Loss& loss);
 /// The share of the judged node hours that was lost, in percent; "-" if none was judged.
 std::string lost_share_words(const ledger::Loss& loss);
 
-/// When a listed host became slow.
+/// When a listed host became slow: "between 2026-11-14 and 2026-11-16".
 std::string slow_since_words(const HostEffect& host);
 
 /// "since 2026-11-14 (2026-11-12 to 2026-11-15; then v2 came) the code needs 6.1 % (4.0 to 8.2) more; …"
@@ -36,6 +36,8 @@ std::string left_out_words(const ledger::SiteHistory& history);
 
 /// "job 4711 lmp of alice"; names are the operator's and the owner's to see.
 std::string shown_name(const ledger::PastRun& run);
+/// What runs are added up by.
+std::string shown_name(ledger::By by, const ledger::Loss& loss);
 /// The command of a work, where it may be seen.
 std::string shown_name(const ledger::WorkRow& work);
 

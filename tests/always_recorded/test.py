@@ -1,5 +1,6 @@
 """Every run of a site gets a row in its ledger, and programs do not notice: HALCYON_LEDGER."""
 import contextlib
+import fcntl
 import json
 import os
 import pwd
@@ -200,12 +201,15 @@ class EndedRuns(WithSpool):
         self.unfinished.mkdir()
         damaged = self.unfinished / "a.2p.1.x.h5"
         damaged.write_bytes(b"no profile")
+        pipe = self.unfinished / "c.2p.1.x.h5"
+        os.mkfifo(pipe)
         shutil.copy(self.record_disturbed(), self.unfinished / "b.2p.1.x.h5")
         finished = self.halcyon("ledger", "collect", "--job", "1", self.spool)
         self.assertEqual((finished.status, finished.output), (2, "1 run put into the spool\n"), finished)
-        self.assertEqual(len(finished.errors.splitlines()), 1, finished)
-        self.assertIn(str(damaged), finished.errors)
-        self.assertEqual(self.left(), [damaged])
+        self.assertEqual(len(finished.errors.splitlines()), 2, finished)
+        for path in (damaged, pipe):
+            self.assertIn(str(path), finished.errors)
+        self.assertEqual(set(self.left()), {damaged, pipe})
 
     def test_what_is_known_better_takes_the_place_of_what_was_collected_too_early(self):
         self.recorded()
@@ -252,6 +256,7 @@ class TurnedOff(WithSpool):
             with self.subTest(pattern):
                 excluded.write_text(pattern)
                 self.check_not_noticed(self.recorded())
+        self.assertIn(str(excluded), self.halcyon("doctor", HALCYON_LEDGER=self.spool).output)
         excluded.write_text("halo\n#halo_c\n/halo_c\n*/other\n")
         self.recorded()
         self.assertEqual(len(self.spooled()), 1)
@@ -320,6 +325,30 @@ class Unavailable(WithSpool):
         spool.mkdir(mode=0o1733)
         finished = self.recorded("sh", "-c", f"rm -rf {spool}; exec {PROGRAM} 50", spool=spool)
         self.check_runs_on(finished)
+
+    def test_a_spool_that_hangs(self):
+        if shutil.which("fuse-overlayfs") is None:
+            self.skipTest("no file system can be made to hang (package fuse-overlayfs)")
+        places = {name: self.scratch_directory() for name in ("lowerdir", "upperdir", "workdir")}
+        hanging = self.scratch_directory()
+        hanging.chmod(0o1733)
+        server = subprocess.Popen(["fuse-overlayfs", "-f", "-o", ",".join(f"{name}={place}" for name, place in places.items()),
+                                   hanging], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(subprocess.run, ["umount", "-l", hanging], capture_output=True, check=False)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        while not hanging.is_mount() and server.poll() is None:
+            pass
+        if not hanging.is_mount():
+            self.skipTest("fuse-overlayfs cannot mount here")
+        server.send_signal(signal.SIGSTOP)
+        finished = self.recorded(spool=hanging)
+        self.check_runs_on(finished)
+        self.assertIn("did not answer", finished.errors)
+        site = installed_at(self.directory / "site", hanging)
+        for script in ("task_prolog", "epilog"):
+            finished = self.run_command([site / script], SLURM_JOB_NODELIST="one", SLURM_JOB_UID=os.geteuid())
+            self.assertEqual((finished.status, finished.errors), (0, ""), finished)
 
     def test_the_recorder_of_another_mpi_family_is_silent(self):
         other = library_of(OTHER_MPI, "halcyon")
@@ -431,6 +460,14 @@ class Collected(WithSpool):
         finished = self.run_command([site / "halcyon-collect"])
         self.assertEqual((finished.status, finished.output), (0, 2 * "1 run put into the spool\n"), finished)
         self.assertEqual([file.stat().st_uid for file in self.spooled()], [0, other.pw_uid])
+
+    def test_the_timer_waits_for_no_other(self):
+        site = installed_at(self.directory / "site", self.directory / "nowhere")
+        with open(site / "spool", encoding="utf-8") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            finished = self.run_command([site / "halcyon-collect"])
+            self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        self.assertIn("names no directory", self.run_command([site / "halcyon-collect"]).errors)
 
     def test_the_module_preloads_the_recorder_and_unloading_it_keeps_out(self):
         lmod = next(Path("/usr/share/lmod").glob("*/init/bash"), None)

@@ -424,6 +424,10 @@ class Spools(WithSpool):
                          "interval"),
             "future": (spool_file({**document, "run": {**document["run"], "run": 10 ** 18 * 9}}), "clock"),
             "past": (spool_file({**document, "run": {**document["run"], "run": 1}}), "clock"),
+            "endless": (spool_file({**document, "run": {**document["run"], "run_time_seconds": 1e17}}), "clock"),
+            "long-slices": (spool_file({**document, "slice": {
+                name: [0, 10 ** 9] if name == "second" else 2 * values[:1] for name, values in document["slice"].items()}}),
+                "slices are of a longer time"),
             "other": (spool_file({**document, "run": {**document["run"], "run_key": f"{1:016x}", "label": "x",
                                                       "run": (FIRST + 60) * NANOSECONDS}}), "other contents"),
         }
@@ -717,7 +721,14 @@ class Pages(WithSpool, WithPages):
         names = list(self.pages("--pages", "20"))
         chosen = ["index.html", "node/big.n07.html", "work/0000000000000000.html",
                   next(name for name in names if name.startswith("run/"))]
-        browser = self.opened(self.directory / "pages" / chosen[0], **PHONE)
+        for how in ({}, PHONE):
+            browser = self.opened(self.directory / "pages" / chosen[0], **how)
+            for name in chosen:
+                browser.get((self.directory / "pages" / name).as_uri())
+                shown = browser.execute_script(
+                    "return [...document.querySelectorAll('figure')].map(figure => [...figure.querySelectorAll('svg')]"
+                    ".filter(drawing => getComputedStyle(drawing).display != 'none').length)")
+                self.assertEqual(set(shown), {1} if not name.startswith("run") else set(), name)  # it has no slices
         for name in chosen:
             browser.get((self.directory / "pages" / name).as_uri())
             self.assertEqual(browser.get_log("browser"), [], name)

@@ -147,10 +147,13 @@ TEST(RecordOfRun, AHostThatComputesSlowlyHasTheLogarithmOfItsPace) {
   profile.rank_host = {"a", "b", "c", "d"};
   profile.start_nanoseconds = start_of_runs * a_second;
   set_sections(profile, {1.0F, 1.0F, 1.2F, 1.0F});
+  profile.counter = "papi:INSTRUCTIONS";
   const RunRecord record = record_made_of(profile);
   EXPECT_NEAR(record.hosts[2].log_pace.value(), std::log(1.2), 1e-6);
   EXPECT_NEAR(record.hosts[0].log_pace.value(), 0.0, 1e-6);
   EXPECT_NEAR(record.hosts[2].log_pace_error.value(), 0.0, 1e-6);
+  profile.counter = "cpu";  // of which a slow host takes more
+  EXPECT_FALSE(record_made_of(profile).hosts[2].log_pace);
 }
 
 TEST(RecordOfRun, WhatIsNoRunHasNoRecord) {
