@@ -3,11 +3,13 @@
 //
 // usage: halcyon-write PATH [SPOOL [remove]] <frames   Prints "ok: PATH" or "error: reason" on standard output.
 //
-// With SPOOL, the ledger of the site gets a row of the run by way of it, for which the command judges the profile. A
-// profile that is to be removed stays where that fails: `halcyon ledger collect` tries it again.
+// With SPOOL, the ledger of the site gets a row of the run by way of it, for which the command judges the profile. That
+// is done after the answer, so that the program does not wait for it. A profile that is to be removed stays where it
+// fails, or is ended with the job: `halcyon ledger collect` tries it again.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,7 +28,15 @@ std::string path_of_command() {
   return own.substr(0, own.rfind('/')) + "/" HALCYON_BINDIR_FROM_LIBEXECDIR "/halcyon";
 }
 
-// Whether the row is in the spool. What the command has to say is for nobody here.
+// Nobody waits for the end of this process any more: neither the program for its answer, nor a launcher or another rank
+// for the end of a stream or a connection that the program has left to it.
+void let_go() {
+  syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);  // since Linux 5.9
+  const halcyon::Descriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing.number(), stream);
+}
+
+// Whether the row is in the spool. What follows in the batch script has the CPUs first.
 bool put_into_ledger(const std::string& profile, const char* spool) {
   const std::string command = path_of_command();
   const char* const arguments[] = {command.c_str(), "ledger", "add", "--spool", spool, "--", profile.c_str(), nullptr};
@@ -35,16 +45,11 @@ bool put_into_ledger(const std::string& profile, const char* spool) {
   constexpr char first_to_go[] = "1000";
   if (badness) [[maybe_unused]]
     const ssize_t written = write(badness.number(), first_to_go, sizeof first_to_go - 1);
-  posix_spawn_file_actions_t streams;
-  posix_spawn_file_actions_init(&streams);
-  posix_spawn_file_actions_addopen(&streams, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-    posix_spawn_file_actions_addopen(&streams, stream, "/dev/null", O_WRONLY, 0);
-  }
+  constexpr int last = 19;
+  [[maybe_unused]] const int priority = nice(last);
   pid_t child = 0;
   const bool is_started =
-      posix_spawn(&child, command.c_str(), &streams, nullptr, const_cast<char* const*>(arguments), environ) == 0;
-  posix_spawn_file_actions_destroy(&streams);
+      posix_spawn(&child, command.c_str(), nullptr, nullptr, const_cast<char* const*>(arguments), environ) == 0;
   int status = 0;
   return is_started && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
@@ -62,7 +67,12 @@ int main(int argc, char** argv) {
   // leaves half a file.
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE}) std::signal(number, SIG_IGN);
   const halcyon::Outcome<std::string> path = halcyon::write_profile_from_frames(0, argv[1]);
-  if (path && argc > 2 && put_into_ledger(*path, argv[2]) && argc > 3) unlink(path->c_str());
   std::printf("%s\n", (path ? "ok: " + *path : "error: " + path.failure().message).c_str());
-  return path ? 0 : 1;
+  std::fflush(stdout);
+  if (!path) return 1;
+  if (argc > 2) {
+    let_go();
+    if (put_into_ledger(*path, argv[2]) && argc > 3) unlink(path->c_str());
+  }
+  return 0;
 }

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import halcyon_test
 from halcyon_test import EXAMPLES, HALCYON, LIBRARY, MPI, OTHER_MPI, PROGRAMS, library_of
-from halcyon_test.processes import end_all_with
+from halcyon_test.processes import end_all_with, processes_of
 from halcyon_test.site import installed_at
 from halcyon_test.slurm_cluster import Cluster, missing
 
@@ -51,20 +51,34 @@ class WithSpool(halcyon_test.Behaviour):
             self.without[command] = self.mpirun(2, command, preload=())
         return self.without[command]
 
+    def wait_until(self, is_so):
+        end = time.monotonic() + halcyon_test.TIME_LIMIT
+        while not is_so() and time.monotonic() < end:
+            pass
+        self.assertTrue(is_so())
+
+    def wait_for_judges(self):
+        """Runs are judged after their programs have ended."""
+        self.wait_until(lambda: not processes_of("halcyon-write", self.spool))
+
     def spooled(self):
+        self.wait_for_judges()
         return sorted(self.spool.glob("*.run"))
 
     def left(self):
         """What is neither a spool file nor the user's empty place."""
+        self.wait_for_judges()
         return [path for path in self.spool.rglob("*") if path.suffix != ".run" and path != self.unfinished]
 
     def collect(self, *words, status=0):
+        self.wait_for_judges()
         finished = self.halcyon("ledger", "collect", *words, self.spool)
         self.assertEqual(finished.status, status, finished)
         return finished.output
 
     def runs(self):
         """The runs of the ledger, after everything in the spool has been ingested."""
+        self.wait_for_judges()
         for words in (["ingest", self.spool], ["runs", "--json", "-"]):
             finished = self.halcyon("ledger", *words, "--database", self.database)
             self.assertEqual((finished.status, finished.errors), (0, ""), finished)
@@ -389,12 +403,6 @@ class UnderSlurm(WithSpool):
                                f"--output={self.directory / 'job.out'}", *options, "--wrap", script, **environment)
         self.assertEqual(submitted.status, 0, submitted)
         return submitted.output.strip()
-
-    def wait_until(self, is_so):
-        end = time.monotonic() + halcyon_test.TIME_LIMIT
-        while not is_so() and time.monotonic() < end:
-            pass
-        self.assertTrue(is_so())
 
     def output(self):
         return (self.directory / "job.out").read_text() if (self.directory / "job.out").exists() else ""

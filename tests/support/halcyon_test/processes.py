@@ -48,6 +48,19 @@ def processes_with(variable, value):
     return found
 
 
+def processes_of(program, word):
+    """Process numbers of all of this program that have this word in their command line."""
+    found = []
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = command.read_bytes().split(b"\0")
+        except OSError:  # it has just ended
+            continue
+        if words[0].endswith(b"/" + program.encode()) and str(word).encode() in words:
+            found.append(int(command.parent.name))
+    return found
+
+
 def kill(processes):
     for process in processes:
         try:
