@@ -586,6 +586,9 @@ class Databases(WithSpool):
         finished = self.run_command([*AS_UNPRIVILEGED, HALCYON, "ledger", "ingest", self.spool, "--database", self.database])
         self.check_refused(finished, "site.db", "writable")
         self.assertEqual(len(list(self.spool.glob("*.run"))), 1)
+        if AS_UNPRIVILEGED:
+            finished = self.run_command([*AS_UNPRIVILEGED, HALCYON, "ledger", "runs", "--database", self.database])
+            self.check_refused(finished, "site.db", "directory writable")
 
     def test_readers_see_the_ledger_while_another_writes(self):
         self.ledger("add", self.profile())
