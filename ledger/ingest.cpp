@@ -11,9 +11,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,7 +37,18 @@ struct CloseDirectory {
   void operator()(DIR* directory) const { closedir(directory); }
 };
 
-// Names beginning with a dot are files that are not complete.
+// Names beginning with a dot are files that are not complete. One that is so for an hour is of a process that was
+// killed, and in a directory in which users cannot remove what they do not find.
+void remove_if_given_up(int spool, const char* name) {
+  constexpr std::time_t an_hour = 3600;
+  struct stat state {};
+  if (std::string_view(name).find(".run-") == std::string_view::npos ||
+      fstatat(spool, name, &state, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(state.st_mode)) {
+    return;
+  }
+  if (std::time(nullptr) - state.st_mtime > an_hour) unlinkat(spool, name, 0);
+}
+
 Outcome<std::vector<std::string>> names_in(const std::string& spool, const std::set<std::string>& passed_by) {
   const std::unique_ptr<DIR, CloseDirectory> directory(opendir(spool.c_str()));
   if (!directory) return Failure{"cannot list the spool " + spool + ": " + std::strerror(errno)};
@@ -47,6 +60,7 @@ Outcome<std::vector<std::string>> names_in(const std::string& spool, const std::
       break;
     }
     const std::string name = entry->d_name;
+    if (name.front() == '.') remove_if_given_up(dirfd(directory.get()), entry->d_name);
     const bool is_to_be_taken = name.front() != '.' && name != name_of_refused && !spool::is_of_the_spool(name);
     if (is_to_be_taken && !passed_by.contains(name)) names.push_back(name);
   }

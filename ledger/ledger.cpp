@@ -125,7 +125,10 @@ Status Ledger::make_tables() {
     }
   }
   for (const std::string& statement : statements_of_schema(connection_->dialect())) {
-    if (const Status made = connection_->run(statement); !made) return made;
+    const Status made = connection_->run(statement);
+    if (made) continue;
+    if (!connection_->dialect().has_roles) return made;
+    return Failure{made.failure().message + ": who makes a ledger owns its database (createdb -O USER NAME)"};
   }
   return Done{};
 }

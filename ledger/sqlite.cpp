@@ -91,7 +91,8 @@ class Sqlite final : public Connection {
         case SQLITE_FULL: return why + ": make room there, nothing was lost";
         case SQLITE_IOERR: return why + ": is the file system full, or its device failing?";
         case SQLITE_READONLY: return why + ": make the file and its directory writable for this user";
-        case SQLITE_CANTOPEN: return why + ": the file and its directory must be there, and open to this user";
+        case SQLITE_CANTOPEN:
+          return why + ": the file must be there, and its directory writable for this user, also to read it";
         case SQLITE_NOTADB: return "it is no database of SQLite: name another file";
         case SQLITE_CORRUPT: return why + ": restore it from a backup";
         default: return why;

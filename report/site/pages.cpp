@@ -32,6 +32,7 @@ using svg::escaped;
 
 constexpr std::size_t most_hosts_in_figure = 20;
 constexpr std::size_t most_rows = 20;           // of a table of the first page
+constexpr std::size_t widest_cell = 40;         // columns, of a name in a table
 constexpr std::size_t most_parts_of_run = 200;  // Numerics: of the figure of a run
 constexpr double nanoseconds_of_a_day = 86400.0 * static_cast<double>(ledger::nanoseconds_of_a_second);
 
@@ -117,10 +118,10 @@ std::string rows_of_runs(const SiteOnPages& site, const std::vector<PastRun>& ru
     const ledger::RunRow& run = runs[i].run;
     const std::string code = run.verdict == "unknown" ? run.no_verdict : run.cause;
     rows += row_of(link(page_in(site.run_pages, run.run, up), unbroken(when_words(run.run, true))),
-                   cell(escaped(briefly(shown_name(runs[i]), 40))) + cell(verdict_tag(escaped(run.verdict))) +
+                   cell(escaped(briefly(shown_name(runs[i]), widest_cell))) + cell(verdict_tag(escaped(run.verdict))) +
                        number_cell(seconds(run.run_time_seconds)) + number_cell(undisturbed_words(run)) +
                        number_cell(run.undisturbed_seconds ? hours_words(lost_node_hours(run)) : "–") +
-                       cell(code.empty() ? "" : "<code>" + escaped(code) + "</code>") +
+                       cell(code.empty() ? "" : "<code>" + escaped(briefly(code, widest_cell)) + "</code>") +
                        cell(escaped(briefly(run.label, 24))));
   }
   return rows;
@@ -148,10 +149,9 @@ std::string table_of_losses(By by, const std::vector<Loss>& losses) {
   const double total = ledger::sum_of(losses).lost_node_hours;
   std::string rows;
   for (std::size_t i = 0; i < std::min(losses.size(), most_rows); ++i) {
-    const std::string name = shown_name(by, losses[i]);
-    rows += share_row(
-        by == By::cause && !losses[i].name.empty() ? "<code>" + escaped(name) + "</code>" : escaped(briefly(name, 40)),
-        lost_words(losses[i]), losses[i].lost_node_hours, total);
+    const std::string name = briefly(shown_name(by, losses[i]), widest_cell);
+    rows += share_row(by == By::cause && !losses[i].name.empty() ? "<code>" + escaped(name) + "</code>" : escaped(name),
+                      lost_words(losses[i]), losses[i].lost_node_hours, total);
   }
   const std::string caption =
       title_of(by) + (losses.size() > most_rows ? fmt::format(", the largest {} of {}", most_rows, losses.size()) : "");

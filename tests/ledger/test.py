@@ -468,6 +468,13 @@ class Spools(WithSpool):
         self.assertEqual(self.ledger("ingest", self.spool).output, "0 runs ingested\n")
         self.assertTrue((self.spool / ".half.run-7").exists())
 
+    def test_a_file_that_was_never_completed_goes(self):
+        for name in (".half.run-7", ".profile"):
+            (self.spool / name).write_bytes(b"halcyon-run 1 1000")
+            os.utime(self.spool / name, (FIRST, FIRST))
+        self.ledger("ingest", self.spool)
+        self.assertEqual([path.name for path in self.spool.iterdir()], [".profile"])
+
     def test_sql_and_control_characters_in_every_text_are_only_text(self):
         document = self.one_document()
         hostile = FAIL_SQL + "\n\x1b[2J\0\u202e"
@@ -593,6 +600,9 @@ class Databases(WithSpool):
         finished = self.run_command([*AS_UNPRIVILEGED, HALCYON, "ledger", "ingest", self.spool, "--database", self.database])
         self.check_refused(finished, "site.db", "writable")
         self.assertEqual(len(list(self.spool.glob("*.run"))), 1)
+        if AS_UNPRIVILEGED:
+            finished = self.run_command([*AS_UNPRIVILEGED, HALCYON, "ledger", "runs", "--database", self.database])
+            self.check_refused(finished, "site.db", "directory writable")
 
     def test_readers_see_the_ledger_while_another_writes(self):
         self.ledger("add", self.profile())
@@ -1144,6 +1154,14 @@ class Postgresql(WithParquet):
         refused = self.ledger("ingest", self.spool, status=2, database=self.address("alice"))
         self.check_refused(refused, "permission denied")
         self.assertEqual(len(list(self.spool.glob("*.run"))), 1)
+
+    def test_who_does_not_own_the_database_is_told_who_makes_a_ledger(self):
+        for role in ("halcyon_operator", "halcyon_user"):
+            self.psql(f"CREATE ROLE {role}", check=False)  # which another test has made
+        self.psql("CREATE ROLE stranger LOGIN IN ROLE halcyon_operator")
+        self.addCleanup(self.psql, "DROP ROLE stranger")
+        self.fill(self.one_document(), 1)
+        self.check_refused(self.ledger("ingest", self.spool, status=2, database=self.address("stranger")), "createdb -O")
 
     def test_a_newer_schema_is_refused_and_a_server_that_is_away_is_named(self):
         self.ledger("add", self.profile())
