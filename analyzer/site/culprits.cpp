@@ -197,7 +197,7 @@ class Court {
       is_out_[culprit->suspect] = true;
       for (const std::size_t other : culprit->or_else) is_out_[other] = true;
       result.culprits.push_back(std::move(*culprit));
-      explain(result.culprits, suspects_[result.culprits.back().suspect].resource);
+      explain(result.culprits);
     }
     return result;
   }
@@ -212,7 +212,7 @@ class Court {
   };
   std::optional<Culprit> clearest();
   std::vector<std::size_t> too_much_alike(const Use& culprit) const;
-  void explain(std::vector<Culprit>& culprits, std::size_t resource);
+  void explain(std::vector<Culprit>& culprits);
   Best best_fit(const Compared& loss, std::size_t suspect) const;
   BySlice demand_of(const Use& use) const { return later(demands_[use.suspect][use.power].values, use.lag); }
 
@@ -262,13 +262,12 @@ std::optional<Culprit> Court::clearest() {
   return culprit;
 }
 
-// Those that explain as much of the loss that the culprit no longer stands out.
+// Other runs that explain as much of the loss that the culprit no longer stands out.
 std::vector<std::size_t> Court::too_much_alike(const Use& culprit) const {
-  const std::size_t resource = suspects_[culprit.suspect].resource;
-  const Compared& loss = left_[resource];
+  const Compared& loss = left_[suspects_[culprit.suspect].resource];
   std::vector<std::size_t> alike;
   for (std::size_t i = 0; i < suspects_.size(); ++i) {
-    if (i == culprit.suspect || is_out_[i] || suspects_[i].resource != resource) continue;
+    if (is_out_[i] || suspects_[i].run == suspects_[culprit.suspect].run) continue;
     const BySlice other = demand_of(best_fit(loss, i).use);
     const double squares = other.square().sum();
     const double slope = squares > 0.0 ? std::max(0.0, (loss.values * other).sum() / squares) : 0.0;
@@ -290,24 +289,26 @@ double variance_of_sum(const BySlice& terms) {
   return std::max(0.0, variance);
 }
 
-void Court::explain(std::vector<Culprit>& culprits, std::size_t resource) {
-  std::vector<std::size_t> members;
-  for (std::size_t c = 0; c < culprits.size(); ++c)
-    if (suspects_[culprits[c].suspect].resource == resource) members.push_back(c);
-  const BySlice& loss = losses_[resource];
-  Eigen::MatrixXd demands(loss.size(), std::ssize(members));
-  for (std::size_t m = 0; m < members.size(); ++m) demands.col(static_cast<Index>(m)) = demand_of(uses_[members[m]]);
+// What is lost in one way is also lost in another one, so each loss is left without what the demand of all explains.
+void Court::explain(std::vector<Culprit>& culprits) {
+  Eigen::MatrixXd demands(losses_.front().size(), std::ssize(culprits));
+  for (std::size_t c = 0; c < culprits.size(); ++c) demands.col(static_cast<Index>(c)) = demand_of(uses_[c]);
   const Eigen::MatrixXd inverse = demands.completeOrthogonalDecomposition().pseudoInverse();
-  const Eigen::VectorXd slopes = inverse * loss.matrix();
-  const BySlice left = loss - (demands * slopes).array();
-  left_[resource] = Compared(left);
-  for (std::size_t m = 0; m < members.size(); ++m) {
-    Culprit& culprit = culprits[members[m]];
-    const auto row = static_cast<Index>(m);
-    const double error = std::sqrt(variance_of_sum(inverse.row(row).transpose().array() * left));
-    const double demand = to_the_power(suspects_[culprit.suspect].demand, powers[uses_[members[m]].power]).sum();
-    culprit.lost_seconds = slopes[row] * demand;
-    culprit.interval_seconds = interval_around(culprit.lost_seconds, normal_quantile_of_interval() * error * demand);
+  for (std::size_t resource = 0; resource < losses_.size(); ++resource) {
+    const BySlice& loss = losses_[resource];
+    const Eigen::VectorXd slopes = inverse * loss.matrix();
+    const BySlice left = loss - (demands * slopes).array();
+    left_[resource] = Compared(left);
+    for (std::size_t c = 0; c < culprits.size(); ++c) {
+      Culprit& culprit = culprits[c];
+      const Suspect& suspect = suspects_[culprit.suspect];
+      if (suspect.resource != resource) continue;
+      const auto row = static_cast<Index>(c);
+      const double error = std::sqrt(variance_of_sum(inverse.row(row).transpose().array() * left));
+      const double demand = to_the_power(suspect.demand, powers[uses_[c].power]).sum();
+      culprit.lost_seconds = slopes[row] * demand;
+      culprit.interval_seconds = interval_around(culprit.lost_seconds, normal_quantile_of_interval() * error * demand);
+    }
   }
 }
 

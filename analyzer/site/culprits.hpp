@@ -13,7 +13,7 @@ namespace halcyon {
 /// What another run demanded of a resource that it shares with the run.
 struct Suspect {
   std::uint32_t run = 0;       // the caller's number
-  std::size_t resource = 0;    // in the run's losses
+  std::size_t resource = 0;    // whose loss it may have caused
   std::vector<double> demand;  // (slices of the run) in any unit; 0 while it did not run
 };
 
@@ -34,7 +34,8 @@ struct Accusations {
 /// With fewer, no share of shifts is as small as 5 %.
 inline constexpr std::size_t fewest_slices_for_culprits = 100;
 
-/// `losses`: (resources)(slices) s that were lost by the use of each. All series are of the same slices.
+/// `losses`: (resources)(slices) s that the use of each may have cost. A second may be in several: it counts once, since
+/// each loss is left without what the demand of all culprits explains. All series are of the same slices.
 ///
 /// Loss and demand are compared after what changes slowly is taken off: the mean over an eighth of the run about each
 /// slice. For a loss y and a demand d, raised to the power 1, 1/2 or 0, the products at a shift s are
@@ -56,7 +57,7 @@ inline constexpr std::size_t fewest_slices_for_culprits = 100;
 /// recorded, slows both. A suspect whose demand explains so much that the accused one no longer stands out is named
 /// with it.
 ///
-/// What a culprit explains is its demand times the slope of a regression on the demand of all culprits of the resource.
+/// What a culprit explains is its demand times the slope of a regression on the demand of all culprits.
 /// The error of the slope allows for what the regression leaves being alike near each other (W. Newey, K. West,
 /// Econometrica 55, 1987).
 Accusations culprits_of(std::span<const std::vector<double>> losses, std::span<const Suspect> suspects);

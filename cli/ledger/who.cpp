@@ -40,7 +40,9 @@ struct Resource {
 };
 constexpr std::array<double SliceRow::*, 1> loss_by_files{&SliceRow::file_io};
 constexpr std::array<double SliceRow::*, 2> loss_by_messages{&SliceRow::point_to_point, &SliceRow::collective};
-constexpr std::array<double SliceRow::*, 1> loss_by_hosts{&SliceRow::computation};
+// Ranks also wait in messages for one that has lost its CPU.
+constexpr std::array<double SliceRow::*, 3> loss_by_hosts{&SliceRow::computation, &SliceRow::point_to_point,
+                                                          &SliceRow::collective};
 constexpr std::array<std::int64_t SliceRow::*, 2> file_bytes{&SliceRow::bytes_read, &SliceRow::bytes_written};
 constexpr std::array<std::int64_t SliceRow::*, 3> message_bytes{&SliceRow::bytes_sent, &SliceRow::bytes_collective,
                                                                 &SliceRow::bytes_one_sided};
