@@ -17,6 +17,14 @@ namespace {
 constexpr double seconds_of_a_day = 86400.0;
 constexpr std::size_t widest_name = 24;
 
+// "since 2026-11-14 (2026-11-12 to 2026-11-15; then v2 came)"
+std::string since_words(double day, const Interval& days, std::string also = "") {
+  const std::string first = day_words(days.low);
+  const std::string last = day_words(days.high);
+  if (first != last) also = fmt::format("{} to {}{}", first, last, also.empty() ? "" : "; " + also);
+  return fmt::format("since {}{}", day_words(day), also.empty() ? "" : " (" + also + ")");
+}
+
 std::string more_or_less(double value, const Interval& interval, std::string_view unit) {
   const bool is_more = value >= 0.0;
   const Interval size = is_more ? interval : Interval{-interval.high, -interval.low};
@@ -62,9 +70,8 @@ std::string slow_since_words(const HostEffect& host) {
 
 std::string change_words(const Change& change) {
   const std::string since =
-      fmt::format("since {} ({} to {}{})", day_words(change.day), day_words(change.day_interval.low),
-                  day_words(change.day_interval.high),
-                  change.label.empty() ? "" : "; then " + briefly(change.label, widest_name) + " came");
+      since_words(change.day, change.day_interval,
+                  change.label.empty() ? "" : "then " + briefly(change.label, widest_name) + " came");
   const std::string size = more_or_less(change.percent, change.interval_percent, "%");
   const std::string others =
       change.others_percent
@@ -88,8 +95,7 @@ std::string change_words(const Change& change) {
 }
 
 std::string loss_change_words(const LossChange& change) {
-  return fmt::format("since {} ({} to {}) it loses {} of its run time to others", day_words(change.day),
-                     day_words(change.day_interval.low), day_words(change.day_interval.high),
+  return fmt::format("{} it loses {} of its run time to others", since_words(change.day, change.day_interval),
                      more_or_less(change.points, change.interval_points, "points"));
 }
 
