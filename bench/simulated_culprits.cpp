@@ -235,7 +235,10 @@ struct Tally {
 };
 
 void add(Tally& tally, const Scene& scene) {
-  const Accusations told = culprits_of(scene.losses, scene.suspects);
+  // The second resource is the hosts: what messages cost may have been theirs, too.
+  std::vector<Series> losses = scene.losses;
+  std::ranges::transform(losses[1], losses[0], losses[1].begin(), std::plus<>());
+  const Accusations told = culprits_of(losses, scene.suspects);
   ++tally.scenes;
   tally.guilty += static_cast<int>(scene.guilty.size());
   bool is_false = false;

@@ -44,7 +44,7 @@ std::string text_of(const Seen& seen) {
   if (seen.parties.empty()) {
     text = fmt::format("no rank was taken off a CPU in {}\n", duration_text(seen.seconds));
   } else {
-    text = fmt::format("the ranks waited {} while others had their CPUs, within {}\n", seconds(seen.waited_seconds),
+    text = fmt::format("the ranks waited {} in all while others had their CPUs, within {}\n", seconds(seen.waited_seconds),
                        duration_text(seen.seconds));
   }
   for (std::size_t i = 0; i < std::min(most_told, seen.parties.size()); ++i) {

@@ -152,7 +152,10 @@ std::string text_of(const Who& who) {
                   seconds(who.run.run.run_time_seconds - *who.run.run.undisturbed_low_seconds));
   const std::string others = plural(who.others.size(), "other recorded run");
   if (!who.has_slices) return text + "Its slices of time are no longer kept: nobody can be named.\n";
-  if (who.others.empty()) return text + "No other run at that time is in the ledger.\n";
+  if (who.others.empty())
+    return text +
+           "No other run at that time is in the ledger. For other processes on its hosts, see the report of its "
+           "profile.\n";
   if (!who.told.are_slices_enough)
     return text + fmt::format("It is too short to tell who did it: it takes {} slices of {} s.\n",
                               fewest_slices_for_culprits, who.run.run.slice_seconds);

@@ -484,8 +484,9 @@ class Collected(WithSpool):
         site = installed_at(self.directory / "site", self.spool)
         show = 'echo "$HALCYON_LEDGER $LD_PRELOAD"'
         finished = self.run_command(["bash", "-c", f"source {lmod}; module use {site}; module load halcyon-ledger; {show}; "
-                                                   f"module unload halcyon-ledger; {show}"])
-        self.assertEqual(finished.output, f"{self.spool} {LIBRARY}\n \n", finished)
+                                                   f"module unload halcyon-ledger; {show}; export HALCYON_LEDGER=off; "
+                                                   f"module load halcyon-ledger; {show}"])
+        self.assertEqual(finished.output, f"{self.spool} {LIBRARY}\n \noff \n", finished)
 
 
 if __name__ == "__main__":
