@@ -117,6 +117,12 @@ std::vector<std::string> statements_of_upgrade(const Dialect& dialect, std::int6
   add_columns<GroupRow>(group_table, from_version, dialect, statements);
   add_columns<HostRow>(host_table, from_version, dialect, statements);
   add_columns<SliceRow>(slice_table, from_version, dialect, statements);
+  constexpr std::int64_t without_pace_by_cpu_time = 3;  // until then, all hosts of such a run had the same one
+  if (from_version < without_pace_by_cpu_time)
+    statements.push_back(fmt::format(
+        "UPDATE {} SET log_pace = NULL, log_pace_error = NULL WHERE run IN (SELECT run FROM {} WHERE counter "
+        "= 'cpu')",
+        host_table, run_table));
   add_views(dialect, statements);
   statements.push_back(version_row());
   return statements;

@@ -26,6 +26,7 @@ except ImportError:
     text_string_to_metric_families = None
 
 FAIL_SQL = "'); DROP TABLE run; --"  # in every text
+VERSION = 3  # of spool files and of the schema
 NANOSECONDS = 1_000_000_000
 FIRST = 1_700_000_000  # seconds since 1970, when the first run of a spool began
 POSTGRESQL = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
@@ -44,11 +45,11 @@ def fnv(contents, value=FNV_START):
     return value
 
 
-def first_line(contents, value, version=2):
+def first_line(contents, value, version=VERSION):
     return f"halcyon-run {version} {len(contents)} {value:016x}\n".encode()
 
 
-def spool_file(document, version=2):
+def spool_file(document, version=VERSION):
     contents = json.dumps(document).encode() + b"\n"
     return first_line(contents, fnv(contents), version) + contents
 
@@ -147,7 +148,7 @@ class WithSpool(halcyon_test.Behaviour):
                    "undisturbed_seconds": seconds - took, "undisturbed_low_seconds": seconds - 1.1 * took,
                    "undisturbed_high_seconds": seconds - 0.9 * took}
             (self.spool / f"{number}.run").write_bytes(spool_file(
-                {**document, "run": run, "slice": slices, "host": hosts if hosts and number else document["host"]}))
+                {**document, "run": run, "slice": slices, "run_host": hosts if hosts and number else document["run_host"]}))
         self.ledger("ingest", self.spool)
 
     def nodes(self, *words, database=None):
@@ -202,7 +203,8 @@ class WithSpool(halcyon_test.Behaviour):
         with contextlib.closing(sqlite3.connect(self.database)) as database:
             views = [sql for sql, in database.execute("SELECT sql FROM sqlite_master WHERE type = 'view'")]
             database.executescript("DROP VIEW visible_run; DROP VIEW visible_work; ALTER TABLE run DROP COLUMN note; "
-                                   "ALTER TABLE slice DROP COLUMN computing_ms; UPDATE halcyon_ledger SET version = 1;" +
+                                   "ALTER TABLE slice DROP COLUMN computing_ms; UPDATE run_host SET log_pace = 0; "
+                                   "UPDATE halcyon_ledger SET version = 1;" +
                                    ";".join(view.replace(", t.note AS note", "") for view in views))
 
     def reason(self, name):
@@ -341,7 +343,7 @@ class Profiles(WithSpool):
 
     def test_who_computes_on_other_hosts_is_not_accused(self):
         document = self.one_document()
-        elsewhere = {**document["host"], "host": [f"far{number}" for number in range(len(document["host"]["host"]))]}
+        elsewhere = {**document["run_host"], "host": [f"far{number}" for number in range(len(document["run_host"]["host"]))]}
         self.fill_with_neighbours(document, loss="computation", demand="computing_ms", hosts=elsewhere)
         self.assertEqual(self.who("1")["culprits"], [])
 
@@ -409,7 +411,7 @@ class Spools(WithSpool):
             "empty": (b"", "no spool file"),
             "foreign": (b"\x89HDF\r\n\x1a\n", "no spool file"),
             "damaged": (good.replace(b'"ranks": 2', b'"ranks": 3'), "checksum"),
-            "newer": (spool_file(document, version=3), "newer halcyon"),
+            "newer": (spool_file(document, version=VERSION + 1), "newer halcyon"),
             "list": (spool_file([]), "not JSON with tables"),
             "no-work": (spool_file({"run": 0}), "has no work"),
             "no-run": (spool_file({**document, "run": {}}), "run has no run"),
@@ -572,8 +574,9 @@ class Databases(WithSpool):
         self.assertEqual(self.runs(), before)
         self.assertEqual(self.rows("SELECT MAX(version) FROM halcyon_ledger"), [(1,)])
         self.ledger("add", self.profile("b.h5", start=FIRST + 60))
-        self.assertEqual(self.rows("SELECT MAX(version) FROM halcyon_ledger"), [(3,)])
+        self.assertEqual(self.rows("SELECT MAX(version) FROM halcyon_ledger"), [(VERSION,)])
         self.assertEqual(self.runs()[1:], before)
+        self.assertEqual(set(self.rows("SELECT log_pace FROM run_host")), {(None,)})
 
     def test_one_of_a_newer_schema_is_refused(self):
         self.ledger("add", self.profile())
@@ -1122,7 +1125,7 @@ class Postgresql(WithParquet):
         self.assertEqual(len(self.runs()), 1)
         self.ledger("add", self.profile("b.h5", start=FIRST + 60))
         self.assertEqual(len(self.runs()), 2)
-        self.assertEqual(self.rows("SELECT MAX(version) FROM halcyon_ledger"), [("3",)])
+        self.assertEqual(self.rows("SELECT MAX(version) FROM halcyon_ledger"), [(str(VERSION),)])
 
     def test_months_are_partitions_and_old_ones_are_dropped(self):
         now = int(time.time())
