@@ -237,11 +237,11 @@ class Workshop:
     def install_emulated(self):
         """What programs of another architecture run on here. Nothing of it gets into the release: any glibc serves."""
         root = self.directory / "emulated"
-        if not root.exists():
+        name = f"libc6_*_{self.architecture.debian}.deb"
+        if not list(self.downloads.glob(name)):
             self.apt("update")
             self.apt("download", f"libc6:{self.architecture.debian}")
-            package = max(self.downloads.glob(f"libc6_*_{self.architecture.debian}.deb"), key=os.path.getmtime)
-            self.run("dpkg-deb", "-x", package, root)
+        self.run("dpkg-deb", "-x", max(self.downloads.glob(name)), root)
         self.emulator = [emulator_of(self.architecture), "-L", str(root)]
 
     def unpacked(self, part):

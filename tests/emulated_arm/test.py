@@ -2,7 +2,7 @@
 instructions exactly. Their time is made up of instructions, so that nothing here says how long anything takes.
 
 By name, or with `ctest -L long`. What it builds stays in build/aarch64 and build/arm64-root. HALCYON_TEST_RELEASE names
-the directory of a release (packaging/portable/release), which then runs there, too: `tests/run emulated_arm Release`.
+the directory of a release (packaging/portable/release), which then runs there, too: `tests/run emulated_arm -k Release`.
 """
 import base64
 import csv

@@ -4,6 +4,7 @@ At the end it prints the table of docs/install.md. HALCYON_TEST_RELEASE names th
 made before.
 """
 import atexit
+import dataclasses
 import hashlib
 import json
 import os
@@ -23,7 +24,7 @@ from halcyon_test.mpi_family import FAMILIES
 
 sys.path.insert(0, str(SOURCE / "packaging/portable"))
 from bill import bill_of_materials  # noqa: E402
-from linked_in import ARCHITECTURES, GLIBC, SOURCES  # noqa: E402
+from linked_in import ARCHITECTURES, GLIBC, SOURCES, Failure, Part, Workshop  # noqa: E402
 from wheel import write_wheel  # noqa: E402
 
 VERSION = re.search(r"project\(halcyon VERSION ([\d.]+)", (SOURCE / "CMakeLists.txt").read_text())[1]
@@ -129,6 +130,35 @@ class BillAndWheel(halcyon_test.Behaviour):
             self.assertEqual("qemu-user-static" in refused.errors, names != [here], refused)  # only if one is needed
             self.assertFalse((self.directory / "dist").exists())
 
+    def test_sources_have_the_corrections_or_are_not_built(self):
+        shop = Workshop(self.directory, ARCHITECTURES["aarch64"])
+        for directory in (shop.downloads, shop.directory, self.directory / "part-1", self.directory / "debian/patches"):
+            directory.mkdir(parents=True)
+        (self.directory / "debian/patches/series").write_text("mended.patch\n")
+        (self.directory / "debian/patches/mended.patch").write_text(
+            "--- a/it\n+++ b/it\n@@ -1 +1 @@\n-fault\n+mended\n")
+        part = Part("part", "part", "1-2", "MIT", "part_1.orig.tar.xz", "", corrections="checked elsewhere")
+        with tarfile.open(shop.downloads / part.packaging, "w:xz") as archive:
+            archive.add(self.directory / "debian", "debian")
+        for content in ("fault\n", "something else\n"):
+            (self.directory / "part-1/it").write_text(content)
+            with tarfile.open(shop.downloads / part.file, "w:xz") as archive:
+                archive.add(self.directory / "part-1", "part-1")
+            if content == "fault\n":
+                self.assertEqual((shop.unpacked(part) / "it").read_text(), "mended\n")
+            else:
+                self.assertRaises(Failure, shop.unpacked, part)
+
+    def test_a_library_is_built_anew_when_its_source_or_corrections_are_others(self):
+        shop = Workshop(self.directory, ARCHITECTURES["aarch64"])
+        shop.directory.mkdir()
+        part = SOURCES[0]
+        self.assertFalse(shop.is_built(part))
+        shop.mark(part).write_text(repr(part))
+        self.assertTrue(shop.is_built(part))
+        for changed in ({"sha256": "other"}, {"corrections": "other"}):
+            self.assertFalse(shop.is_built(dataclasses.replace(part, **changed)))
+
     @unittest.skipIf(PIP is None, "no pip (package python3-pip)")
     def test_pip_puts_the_parts_where_they_find_each_other(self):
         output_of(["cmake", "--install", BUILD, "--prefix", self.directory / "installed"])
@@ -216,6 +246,10 @@ class Release(halcyon_test.Behaviour):
                 for alignment in re.findall(r"^ +LOAD .* (0x[0-9a-f]+)$", said, re.M):
                     self.assertGreaterEqual(int(alignment, 16), page, path)
         self.check_each(is_of_its_architecture)
+
+    def test_sqlite_has_the_correction_of_cve_2025_6965(self):
+        self.check_each(lambda _, unpacked: self.assertIn(b"more than %d aggregate terms",
+                                                          (unpacked / "bin/halcyon").read_bytes()))
 
     def test_each_architecture_has_the_same_files(self):
         def contents(directory):
