@@ -224,7 +224,10 @@ class Workshop:
             if not self.is_here(part):
                 raise Failure(f"{part.file} is not what it was: the SHA-256 of {part.files} is another")
         for part in headers:
-            self.run("dpkg-deb", "-x", self.downloads / part.file, self.headers.parent)
+            unpacked = self.headers.parent / f"{part.file}.unpacked"
+            if not unpacked.exists():
+                self.run("dpkg-deb", "-x", self.downloads / part.file, self.headers.parent)
+                unpacked.touch()
         papi = self.headers / "lib" / self.architecture.triplet / "pkgconfig/papi.pc"
         (self.prefix / "lib/pkgconfig/papi.pc").write_text(
             papi.read_text().replace("prefix=/usr", f"prefix={self.headers}"))
