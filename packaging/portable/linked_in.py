@@ -5,6 +5,7 @@ which is a wheel.
 import dataclasses
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -212,7 +213,7 @@ class Workshop:
 
     def download(self):
         headers = (*HEADERS, *self.architecture.headers)
-        wanted = [part for part in (*SOURCES, *headers) if not self.is_here(part)]
+        wanted = [part for part in (*SOURCES, *headers) if not all(map(self.is_here, part.files.items()))]
         if wanted:
             self.apt("update")
         for part in wanted:
@@ -221,8 +222,9 @@ class Workshop:
                 self.apt("download", f"{part.package}{of}={part.version}")
             else:
                 self.apt("source", "--download-only", f"{part.package}={part.version}")
-            if not self.is_here(part):
-                raise Failure(f"{part.file} is not what it was: the SHA-256 of {part.files} is another")
+            for name, sha256 in part.files.items():
+                if not self.is_here((name, sha256)):
+                    raise Failure(f"{name} is not what it was: its SHA-256 is not {sha256}")
         for part in headers:
             unpacked = self.headers.parent / f"{part.file}.unpacked"
             if not unpacked.exists():
@@ -232,10 +234,10 @@ class Workshop:
         (self.prefix / "lib/pkgconfig/papi.pc").write_text(
             papi.read_text().replace("prefix=/usr", f"prefix={self.headers}"))
 
-    def is_here(self, part):
-        return all((self.downloads / name).exists()
-                   and hashlib.sha256((self.downloads / name).read_bytes()).hexdigest() == sha256
-                   for name, sha256 in part.files.items())
+    def is_here(self, named):
+        name, sha256 = named
+        file = self.downloads / name
+        return file.exists() and hashlib.sha256(file.read_bytes()).hexdigest() == sha256
 
     def install_emulated(self):
         """What programs of another architecture run on here. Nothing of it gets into the release: any glibc serves."""
@@ -257,7 +259,7 @@ class Workshop:
             with tarfile.open(self.downloads / part.packaging) as archive:
                 archive.extractall(source)
             patches = source / "debian/patches"
-            for name in (patches / "series").read_text().split():
+            for name in re.findall(r"^[^#\s]\S*", (patches / "series").read_text(), re.M):
                 self.run("patch", "--batch", "--forward", "--fuzz=0", "-p1", "-i", patches / name, into=source)
         return source
 

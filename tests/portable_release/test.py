@@ -134,7 +134,7 @@ class BillAndWheel(halcyon_test.Behaviour):
         shop = Workshop(self.directory, ARCHITECTURES["aarch64"])
         for directory in (shop.downloads, shop.directory, self.directory / "part-1", self.directory / "debian/patches"):
             directory.mkdir(parents=True)
-        (self.directory / "debian/patches/series").write_text("mended.patch\n")
+        (self.directory / "debian/patches/series").write_text("# left.patch\nmended.patch\n")
         (self.directory / "debian/patches/mended.patch").write_text(
             "--- a/it\n+++ b/it\n@@ -1 +1 @@\n-fault\n+mended\n")
         part = Part("part", "part", "1-2", "MIT", "part_1.orig.tar.xz", "", corrections="checked elsewhere")
