@@ -2,9 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/memfd.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,9 @@ using nlohmann::ordered_json;
 constexpr const char* python = "python3";
 constexpr int socket_there = 3;  // descriptors of the process
 constexpr int script_there = 4;
+
+// A file that is nowhere else. The C library has no function for it before 2.27.
+int file_in_memory(const char* name) { return static_cast<int>(syscall(SYS_memfd_create, name, MFD_CLOEXEC)); }
 
 // Beyond those that the process has, so that making these does not close others.
 Descriptor out_of_the_way(int descriptor) {
@@ -70,8 +74,8 @@ Status ParquetEngine::spawn() {
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return failed(errno);
   socket_ = Descriptor(ends[0]);
   const Descriptor other_end = out_of_the_way(ends[1]);
-  const Descriptor script = out_of_the_way(memfd_create("engine.py", MFD_CLOEXEC));
-  said_ = out_of_the_way(memfd_create("engine's output", MFD_CLOEXEC));
+  const Descriptor script = out_of_the_way(file_in_memory("engine.py"));
+  said_ = out_of_the_way(file_in_memory("engine's output"));
   constexpr std::size_t size = sizeof engine_script - 1;
   if (!other_end || !said_ || write(script.number(), engine_script, size) != static_cast<ssize_t>(size)) {
     return failed(errno);

@@ -18,15 +18,26 @@ def package(name, version, license_, location, sha256):
 
 
 def of_debian(part):
-    # Sources are linked in as they were published, without Debian's corrections: a version that names them would tell
-    # those who look for known faults that these are mended.
-    version = part.version if part in HEADERS else re.sub(r"^\d+:|-[^-]*$", "", part.version)
+    # Sources are linked in as they were published, but for those to which Debian's corrections are applied: a version
+    # that names them would tell those who look for known faults that these are mended.
+    changed = part not in SOURCES or part.corrections
+    version = part.version if changed else re.sub(r"^\d+:|-[^-]*$", "", part.version)
     described = package(part.name, version, part.license, MIRROR, part.sha256)
     described["packageFileName"] = part.file
+    if part.corrections:
+        described["sourceInfo"] = f"with the patches of {part.packaging}, SHA-256 {part.corrections}"
     return described
 
 
-def bill_of_materials(version, date, commit):
+def of_architecture(architecture):
+    """What is not the same as for others."""
+    for part in architecture.headers:
+        described = of_debian(part)
+        yield {**described, "SPDXID": f"{described['SPDXID']}-{architecture.debian}",
+               "comment": f"for {architecture.name}"}
+
+
+def bill_of_materials(version, date, commit, architectures):
     halcyon = package("halcyon", version, "BSD-3-Clause", "NOASSERTION", "")
     del halcyon["checksums"]
     halcyon["sourceInfo"] = f"git commit {commit}"
@@ -36,9 +47,10 @@ def bill_of_materials(version, date, commit):
     runtime = package("libcxx-and-libunwind", COMPILER.split()[0].replace("==", " "), "Apache-2.0 WITH LLVM-exception",
                       "https://pypi.org/project/ziglang", COMPILER.split("sha256:")[1])
     parts = [*map(of_debian, (*SOURCES, *HEADERS)), runtime, uplot]
+    parts += [part for architecture in architectures for part in of_architecture(architecture)]
     relations = [("SPDXRef-DOCUMENT", "DESCRIBES", "SPDXRef-halcyon")]
     relations += [("SPDXRef-halcyon", "CONTAINS", part["SPDXID"]) for part in parts]
-    name = f"halcyon-{version}-x86_64"
+    name = f"halcyon-{version}"
     described = {
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": name,
         "creationInfo": {"created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(date)),

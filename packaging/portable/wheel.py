@@ -33,11 +33,11 @@ The module `halcyon` reads profiles into xarray and pandas: `pip install halcyon
 """
 
 
-def write_wheel(place, into, version, glibc, date):
+def write_wheel(place, into, version, glibc, architecture, date):
     """Of the installation at `place`; its path."""
-    tags = [f"manylinux_{glibc.replace('.', '_')}_x86_64"]
+    tags = [f"manylinux_{glibc.replace('.', '_')}_{architecture}"]
     if glibc == "2.17":
-        tags.append("manylinux2014_x86_64")  # the same, for older versions of pip
+        tags.append(f"manylinux2014_{architecture}")  # the same, for older versions of pip
     about = f"{NAME}-{version}.dist-info"
     data = f"{NAME}-{version}.data"
     lines = ["Wheel-Version: 1.0", "Generator: halcyon", "Root-Is-Purelib: false",

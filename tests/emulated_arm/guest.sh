@@ -7,6 +7,10 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_plm=isolated OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 mkdir -p /tmp/run && cd /tmp/run || exit
 
+# Of a build, or of an installation.
+for library in /halcyon/lib/libhalcyon.so /halcyon/lib/halcyon/libhalcyon.so; do
+  [ ! -e $library ] || break
+done
 step() {
   name=$1
   shift
@@ -19,7 +23,7 @@ step() {
 record() {
   file=$1 ranks=$2
   shift 2
-  step "$file" mpirun -np "$ranks" -x LD_PRELOAD=/halcyon/lib/libhalcyon.so -x "HALCYON_OUTPUT=/tmp/run/$file.h5" "$@"
+  step "$file" mpirun -np "$ranks" -x LD_PRELOAD=$library -x "HALCYON_OUTPUT=/tmp/run/$file.h5" "$@"
 }
 
 step doctor halcyon doctor -- mpirun -np 2 kinds 1 alone
@@ -34,6 +38,7 @@ record recovered 2 dies 60 abort 1
 step recover halcyon recover recovered.h5.parts
 step injected halcyon run -o injected.h5 --no-baseline --inject class=collective,prob=0.1,mean=10ms,sd=1ms -- \
   mpirun -np 2 kinds 60 alone
+step reported halcyon report --no-baseline --json - injected.h5
 
 echo "profiles begin"
 tar -c -f - ./*.h5 | gzip | base64

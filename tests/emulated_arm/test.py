@@ -1,10 +1,14 @@
 """Halcyon on aarch64, with hardware counters: built for it here, and run on emulated machines whose processors count
 instructions exactly. Their time is made up of instructions, so that nothing here says how long anything takes.
 
-By name, or with `ctest -L long`. What it builds stays in build/aarch64 and build/arm64-root.
+By name, or with `ctest -L long`. What it builds stays in build/aarch64 and build/arm64-root. HALCYON_TEST_RELEASE names
+the directory of a release (packaging/portable/release), which then runs there, too: `tests/run emulated_arm -k Release`.
 """
 import base64
 import csv
+import gzip
+import json
+import os
 import re
 import shlex
 import shutil
@@ -27,8 +31,8 @@ PROGRAMS = ("qemu-system-aarch64", "qemu-aarch64-static", "aarch64-linux-gnu-g++
             "mmdebstrap", "cpio")
 UNIT_TESTS = [line[len("halcyon_unit_test("):].split()[0] for line in
               (SOURCE / "tests/unit/CMakeLists.txt").read_text().splitlines() if line.startswith("halcyon_unit_test(")]
-TARGETS = ["recorder", "injector", "halcyon", "halcyon-write", "halcyon_described", "kinds", "dies", "clock_reads",
-           *UNIT_TESTS]
+HALCYON_TARGETS = ("recorder", "injector", "halcyon", "halcyon-write", "halcyon_described")
+PROGRAM_TARGETS = ("kinds", "dies", "clock_reads")
 NOT_UNDER_QEMU = ("OpenFiles.KnowsWhatIsAFile",)  # it puts files of its own in the place of some of /proc
 BOOT_LIMIT = 540  # seconds; some 60 s of CPU are usual
 STEPS = 60
@@ -44,18 +48,35 @@ TURNS_WITH_SECOND_PARTS = [turns for of_step in TURNS_OF_STEPS for turns in (of_
 LEFT_OUT = re.compile(r"/(gconv|perl|perl-base|fortran|libicu[^/]*|libmpich[^/]*|lib[a-z]*san\.so[^/]*)(/|$)")
 
 
-def build():
-    """The tree of arm64 packages, and what runs on it."""
+def install_root():
+    """The tree of arm64 packages."""
     subprocess.run(["bash", "-c", f". {SOURCE}/cmake/install-packages.sh; install_arm64_root {shlex.quote(str(ROOT))}"],
                    check=True)
+
+
+def build(*targets):
+    """What runs on that tree."""
+    install_root()
     subprocess.run(["cmake", "--preset", "aarch64", "-DHALCYON_WARNINGS_AS_ERRORS=ON"], cwd=SOURCE, check=True,
                    stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", "--preset", "aarch64", "--target", *TARGETS], cwd=SOURCE, check=True,
+    subprocess.run(["cmake", "--build", "--preset", "aarch64", "--target", *targets], cwd=SOURCE, check=True,
                    stdout=subprocess.DEVNULL)
 
 
-def put_together(image):
-    """The files of the emulated machine."""
+def unpacked_release(test_class):
+    """The archive for aarch64, in a directory of its own."""
+    if "HALCYON_TEST_RELEASE" not in os.environ:
+        raise unittest.SkipTest("HALCYON_TEST_RELEASE names no release")
+    archive, = Path(os.environ["HALCYON_TEST_RELEASE"]).glob("*-aarch64.tar.xz")
+    made = Path(tempfile.mkdtemp(prefix="halcyon-"))
+    test_class.addClassCleanup(shutil.rmtree, made, ignore_errors=True)
+    with tarfile.open(archive) as content:
+        content.extractall(made)
+    return made / archive.name.removesuffix(".tar.xz")
+
+
+def put_together(image, halcyon):
+    """The files of the emulated machine, with the Halcyon of this build or installation."""
     for directory in ("lib", "usr/lib/aarch64-linux-gnu"):
         for path in sorted((ROOT / directory).rglob("*.so*")):
             inside = path.relative_to(ROOT)
@@ -66,13 +87,16 @@ def put_together(image):
     for directory in ("etc/openmpi", "usr/share/openmpi", "usr/share/pmix"):
         if (ROOT / directory).exists():
             shutil.copytree(ROOT / directory, image / directory)
-    for program in ("usr/bin/orterun", "bin/busybox", "halcyon/bin/halcyon", "halcyon/bin/kinds", "halcyon/bin/dies",
-                    "halcyon/bin/clock_reads", "halcyon/lib/libhalcyon.so", "halcyon/lib/libintm.so",
-                    "halcyon/libexec/halcyon/halcyon-write"):
-        (image / program).parent.mkdir(parents=True, exist_ok=True)
-        inside = program.removeprefix("halcyon/")
-        places = [ROOT / program, CROSS / inside, CROSS / "tests" / inside.removeprefix("bin/")]
-        shutil.copy2(next(place for place in places if place.exists()), image / program)
+    def copy(path, inside):
+        (image / inside).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, image / inside)
+    for program in ("usr/bin/orterun", "bin/busybox"):
+        copy(ROOT / program, program)
+    for program in PROGRAM_TARGETS:
+        copy(CROSS / "tests" / program, f"halcyon/bin/{program}")
+    for pattern in ("bin/halcyon", "lib/**/libhalcyon.so", "lib/**/libintm.so", "libexec/halcyon/halcyon-write"):
+        path, = halcyon.glob(pattern)
+        copy(path, f"halcyon/{path.relative_to(halcyon)}")
     (image / "usr/bin/mpirun").symlink_to("orterun")
     ldd = image / "usr/bin/ldd"  # Debian's needs bash
     ldd.write_text('#!/bin/sh\nexec /lib/ld-linux-aarch64.so.1 --list "$1"\n')
@@ -96,12 +120,12 @@ class Transcript:
             self.statuses[name] = int(status)
 
 
-def boot(cpu, directory):
+def boot(cpu, directory, halcyon):
     """Runs guest.sh on an emulated machine with this processor: the transcript; the profiles come into `directory`."""
     with tempfile.TemporaryDirectory(prefix="halcyon-") as work:
         image = Path(work) / "image"
         image.mkdir()
-        put_together(image)
+        put_together(image, halcyon)
         archive = Path(work) / "initrd"
         with archive.open("wb") as file:
             subprocess.run("find . | cpio --quiet -o -H newc", shell=True, cwd=image, stdout=file, check=True)
@@ -126,9 +150,15 @@ class OnAnEmulatedMachine:
 
     @classmethod
     def setUpClass(cls):
+        halcyon = cls.halcyon_for_it()
         cls.results = Path(tempfile.mkdtemp(prefix="halcyon-"))
         cls.addClassCleanup(shutil.rmtree, cls.results, ignore_errors=True)
-        cls.transcript = boot(cls.cpu, cls.results)
+        cls.transcript = boot(cls.cpu, cls.results, halcyon)
+
+    @classmethod
+    def halcyon_for_it(cls):
+        build(*HALCYON_TARGETS, *PROGRAM_TARGETS)
+        return CROSS
 
     def profile(self, name):
         return Profile(self.results / f"{name}.h5")
@@ -148,7 +178,8 @@ class OnAnEmulatedMachine:
             self.assertTrue(0 <= instructions[0] < MOST_BESIDE_TURNS, (name, of_segment, instructions[0]))
 
     def test_every_step_ends_well(self):
-        steps = ("doctor", "clock_reads", "counted", "beside", "thread", "twice", "cpu_time", "recover", "injected")
+        steps = ("doctor", "clock_reads", "counted", "beside", "thread", "twice", "cpu_time", "recover", "injected",
+                 "reported")
         self.assertEqual({name: self.transcript.statuses.get(name) for name in steps}, dict.fromkeys(steps, 0))
 
     def test_the_processor_is_known(self):
@@ -197,8 +228,10 @@ class OnAnEmulatedMachine:
         recovered = self.profile("recovered")
         self.assertEqual((recovered.attributes["exit_state"], recovered.boundaries), ("aborted", STEPS - 1))
 
-    def test_delays_are_injected_and_found(self):
-        self.assertGreater(self.report(self.results / "injected.h5")["injected_percent"], 0)
+    def test_delays_are_injected_and_found_there_as_here(self):
+        here = self.report(self.results / "injected.h5")["injected_percent"]
+        self.assertGreater(here, 0)
+        self.assertAlmostEqual(json.loads(self.transcript.printed["reported"])["injected_percent"], here)
 
 
 class OnCortexA57(OnAnEmulatedMachine, halcyon_test.Behaviour):
@@ -214,9 +247,66 @@ class OnNeoverseN1(OnAnEmulatedMachine, halcyon_test.Behaviour):
     counter = "papi:perf::INSTRUCTIONS"
 
 
+class ReleaseOnCortexA57(OnCortexA57):
+    """The archive of a release in the place of the build."""
+
+    @classmethod
+    def halcyon_for_it(cls):
+        unpacked = unpacked_release(cls)
+        build(*PROGRAM_TARGETS)
+        return unpacked
+
+
+class ReleaseUnderUserEmulation(halcyon_test.Behaviour):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.unpacked = unpacked_release(cls)
+        install_root()
+
+    def emulated(self, *words):
+        finished = self.run_command(["qemu-aarch64-static", "-L", ROOT, self.unpacked / "bin/halcyon", *words])
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        return finished.output
+
+    def test_the_command_says_its_version_and_that_nothing_is_missing_but_a_ledger_in_postgresql(self):
+        self.assertEqual(self.emulated("--version"), self.halcyon("--version").output)
+        findings = json.loads(self.emulated("doctor", "--json", "-"))["findings"]
+        missing = [finding["finding"] for finding in findings
+                   if finding["subject"] == "build" and finding["state"] != "good"]
+        self.assertEqual(len(missing), 1, findings)
+        self.assertIn("libpq", missing[0])
+
+    def test_stored_profiles_are_reported_as_this_machine_does(self):
+        for stored in sorted((SOURCE / "tests/reads_older_profiles").glob("*.h5.gz")):
+            with self.subTest(stored.name):
+                file = self.directory / "stored.h5"
+                file.write_bytes(gzip.decompress(stored.read_bytes()))
+                words = ("report", "--no-baseline", "--json", "-", file)
+                self.check_alike(json.loads(self.emulated(*words)), json.loads(self.halcyon(*words).output))
+
+    def check_alike(self, one, other, where="report"):
+        """The same to a thousandth: the processors round differently where they multiply and add at once, and what is searched
+        for ends elsewhere by a little."""
+        self.assertEqual(type(one), type(other), where)
+        if isinstance(one, dict):
+            self.assertEqual(set(one), set(other), where)
+            for key, value in one.items():
+                self.check_alike(value, other[key], f"{where}.{key}")
+        elif isinstance(one, list):
+            self.assertEqual(len(one), len(other), where)
+            for index, (value, of_other) in enumerate(zip(one, other)):
+                self.check_alike(value, of_other, f"{where}[{index}]")
+        elif isinstance(one, float):
+            self.assertLessEqual(abs(one - other), 1e-3 * max(abs(one), abs(other), 0.1), where)
+        else:
+            self.assertEqual(one, other, where)
+
+
 class UnderUserEmulation(halcyon_test.Behaviour):
 
     def test_unit_tests_pass(self):
+        build(*HALCYON_TARGETS, *UNIT_TESTS)
         for program in UNIT_TESTS:
             with self.subTest(program=program):
                 finished = self.run_command(["qemu-aarch64-static", "-L", ROOT, CROSS / "bin" / program,
@@ -230,5 +320,4 @@ if __name__ == "__main__":
             halcyon_test.skip(f"no {program}")
     if not KERNEL.exists():
         halcyon_test.skip(f"no {KERNEL} (debian-installer-12-netboot-arm64)")
-    build()
     halcyon_test.main()

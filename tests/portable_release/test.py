@@ -4,6 +4,7 @@ At the end it prints the table of docs/install.md. HALCYON_TEST_RELEASE names th
 made before.
 """
 import atexit
+import dataclasses
 import hashlib
 import json
 import os
@@ -14,6 +15,7 @@ import sys
 import tarfile
 import tempfile
 import unittest
+import zipfile
 from pathlib import Path
 
 import halcyon_test
@@ -22,7 +24,7 @@ from halcyon_test.mpi_family import FAMILIES
 
 sys.path.insert(0, str(SOURCE / "packaging/portable"))
 from bill import bill_of_materials  # noqa: E402
-from linked_in import GLIBC  # noqa: E402
+from linked_in import ARCHITECTURES, GLIBC, SOURCES, Failure, Part, Workshop  # noqa: E402
 from wheel import write_wheel  # noqa: E402
 
 VERSION = re.search(r"project\(halcyon VERSION ([\d.]+)", (SOURCE / "CMakeLists.txt").read_text())[1]
@@ -79,7 +81,7 @@ class BillAndWheel(halcyon_test.Behaviour):
     """What is cheap to check: with the libraries and programs of the build under test."""
 
     def test_the_bill_names_all_that_the_build_asks_for_each_with_its_version_license_and_checksum(self):
-        bill = json.loads(bill_of_materials(VERSION, 0, "0123abc"))
+        bill = json.loads(bill_of_materials(VERSION, 0, "0123abc", ARCHITECTURES.values()))
         asked = set(re.findall(r"^(?:find_package|pkg_search_module|pkg_check_modules|halcyon_optional)\((\w+)",
                                (SOURCE / "CMakeLists.txt").read_text(), re.M)) - {"Threads", "PkgConfig"}
         asked -= {"POSTGRESQL"}  # no release has it
@@ -90,25 +92,78 @@ class BillAndWheel(halcyon_test.Behaviour):
             self.assertTrue(package["versionInfo"] and package["licenseConcluded"], package)
             if name != "halcyon":
                 self.assertRegex(package["checksums"][0]["checksumValue"], "^[0-9a-f]{64}$")
-            if ".orig." in package.get("packageFileName", ""):  # which no correction of Debian's is applied to
+            if ".orig." in package.get("packageFileName", "") and "sourceInfo" not in package:
                 self.assertIn(f"_{package['versionInfo']}.orig.", package["packageFileName"])
-        known = {package["SPDXID"] for package in bill["packages"]} | {bill["SPDXID"]}
+        identifiers = [package["SPDXID"] for package in bill["packages"]]
+        self.assertEqual(len(identifiers), len(set(identifiers)))
+        known = {*identifiers, bill["SPDXID"]}
         for relation in bill["relationships"]:
             self.assertLessEqual({relation["spdxElementId"], relation["relatedSpdxElement"]}, known)
+
+    def test_the_bill_names_a_version_of_debian_only_where_its_corrections_are_applied_and_pinned(self):
+        bill = json.loads(bill_of_materials(VERSION, 0, "0123abc", ARCHITECTURES.values()))
+        packages = {package["name"]: package for package in bill["packages"]}
+        for part in SOURCES:
+            with self.subTest(part.name):
+                self.assertEqual(packages[part.name]["versionInfo"] == part.version, bool(part.corrections))
+                said = packages[part.name].get("sourceInfo", "")
+                self.assertTrue(said.endswith(f"SHA-256 {part.corrections}") if part.corrections else said == "", said)
+
+    def test_the_bill_names_what_each_architecture_has_of_its_own(self):
+        for chosen in ([ARCHITECTURES["aarch64"]], list(ARCHITECTURES.values())):
+            bill = json.loads(bill_of_materials(VERSION, 0, "0123abc", chosen))
+            files = {package.get("packageFileName") for package in bill["packages"]}
+            for architecture in ARCHITECTURES.values():
+                own = {part.file for part in architecture.headers}
+                self.assertEqual(own & files, own if architecture in chosen else set())
 
     def test_a_release_names_the_programs_that_it_lacks_before_it_builds_anything(self):
         nothing = self.directory / "bin"
         nothing.mkdir()
-        refused = self.run_command([sys.executable, SOURCE / "packaging/portable/release", self.directory / "dist"],
-                                   PATH=str(nothing))
-        self.assertEqual(refused.status, 1, refused)
-        self.assertRegex(refused.errors, r"^release: it needs git, .*tclsh.*: apt install git .* tcl ")
-        self.assertFalse((self.directory / "dist").exists())
+        here = os.uname().machine
+        for names in ([here], list(ARCHITECTURES)):
+            words = [word for name in names for word in ("--for", name)]
+            refused = self.run_command([sys.executable, SOURCE / "packaging/portable/release", self.directory / "dist",
+                                        *words], PATH=str(nothing))
+            self.assertEqual(refused.status, 1, refused)
+            self.assertRegex(refused.errors, r"^release: it needs git, .*tclsh.*: apt install git .* tcl ")
+            self.assertEqual("qemu-user-static" in refused.errors, names != [here], refused)  # only if one is needed
+            self.assertFalse((self.directory / "dist").exists())
+
+    def test_sources_have_the_corrections_or_are_not_built(self):
+        shop = Workshop(self.directory, ARCHITECTURES["aarch64"])
+        for directory in (shop.downloads, shop.directory, self.directory / "part-1", self.directory / "debian/patches"):
+            directory.mkdir(parents=True)
+        (self.directory / "debian/patches/series").write_text("# left.patch\nmended.patch\n")
+        (self.directory / "debian/patches/mended.patch").write_text(
+            "--- a/it\n+++ b/it\n@@ -1 +1 @@\n-fault\n+mended\n")
+        part = Part("part", "part", "1-2", "MIT", "part_1.orig.tar.xz", "", corrections="checked elsewhere")
+        with tarfile.open(shop.downloads / part.packaging, "w:xz") as archive:
+            archive.add(self.directory / "debian", "debian")
+        for content in ("fault\n", "something else\n"):
+            (self.directory / "part-1/it").write_text(content)
+            with tarfile.open(shop.downloads / part.file, "w:xz") as archive:
+                archive.add(self.directory / "part-1", "part-1")
+            if content == "fault\n":
+                self.assertEqual((shop.unpacked(part) / "it").read_text(), "mended\n")
+            else:
+                self.assertRaises(Failure, shop.unpacked, part)
+
+    def test_a_library_is_built_anew_when_its_source_or_corrections_are_others(self):
+        shop = Workshop(self.directory, ARCHITECTURES["aarch64"])
+        shop.directory.mkdir()
+        part = SOURCES[0]
+        self.assertFalse(shop.is_built(part))
+        shop.mark(part).write_text(repr(part))
+        self.assertTrue(shop.is_built(part))
+        for changed in ({"sha256": "other"}, {"corrections": "other"}):
+            self.assertFalse(shop.is_built(dataclasses.replace(part, **changed)))
 
     @unittest.skipIf(PIP is None, "no pip (package python3-pip)")
     def test_pip_puts_the_parts_where_they_find_each_other(self):
         output_of(["cmake", "--install", BUILD, "--prefix", self.directory / "installed"])
-        wheel = write_wheel(self.directory / "installed", self.directory, VERSION, GLIBC, 1700000000)
+        wheel = write_wheel(self.directory / "installed", self.directory, VERSION, GLIBC, os.uname().machine,
+                            1700000000)
         prefix = self.directory / "environment"
         installed = self.run_command([PIP, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index",
                                       "--root-user-action=ignore", "--prefix", prefix, wheel])
@@ -136,11 +191,13 @@ class Release(halcyon_test.Behaviour):
         cls.release = Path(os.environ.get("HALCYON_TEST_RELEASE", cls.made / "dist"))
         if "HALCYON_TEST_RELEASE" not in os.environ:
             output_of([PIP, SOURCE / "packaging/portable/release", cls.release])
-        cls.archive, = cls.release.glob("*-x86_64.tar.xz")
-        cls.package, = cls.release.glob("*.deb")
-        cls.wheel, = cls.release.glob("*.whl")
-        with tarfile.open(cls.archive) as content:
-            content.extractall(cls.made)
+        here = ARCHITECTURES[os.uname().machine]
+        cls.archive, = cls.release.glob(f"*-{here.name}.tar.xz")
+        cls.package, = cls.release.glob(f"*_{here.debian}.deb")
+        cls.wheel, = cls.release.glob(f"*{here.name}.whl")
+        for archive in cls.release.glob("*-*-*.tar.xz"):
+            with tarfile.open(archive) as content:
+                content.extractall(cls.made)
         cls.unpacked = cls.made / cls.archive.name.removesuffix(".tar.xz")
 
     def test_the_checksums_are_those_of_the_files(self):
@@ -158,16 +215,57 @@ class Release(halcyon_test.Behaviour):
         with tarfile.open(sources) as content:
             self.assertIn(f"halcyon-{VERSION}/CMakeLists.txt", content.getnames())
 
+    def check_each(self, check):
+        """Calls it for each architecture with that and its archive, unpacked."""
+        for architecture in ARCHITECTURES.values():
+            with self.subTest(architecture.name):
+                check(architecture, self.made / f"halcyon-{VERSION}-{architecture.name}")
+
     def test_nothing_needs_a_newer_glibc_or_another_library(self):
-        newest, needed = (0, 0), set()
-        for path in filter(is_elf, self.unpacked.rglob("*")):
-            said = output_of(["readelf", "--wide", "--dynamic", "--version-info", path])
-            versions = re.findall(r"Name: GLIBC_([\d.]+)", said)
-            newest = max(newest, *(tuple(map(int, version.split("."))) for version in versions))
-            needed |= set(re.findall(r"\(NEEDED\).*\[(\w+)", said))
-        self.assertLessEqual(newest, tuple(map(int, GLIBC.split("."))))
-        self.assertLessEqual(needed, {"libc", "libm", "libdl", "libpthread", "librt", "ld"})
-        rows.append(("any other", f"{newest[0]}.{newest[1]} or later", "archive", "", *["by symbols"] * 4))
+        def needs_the_old_glibc(architecture, unpacked):
+            newest, needed = (0, 0), set()
+            for path in filter(is_elf, unpacked.rglob("*")):
+                said = output_of(["readelf", "--wide", "--dynamic", "--version-info", path])
+                versions = re.findall(r"Name: GLIBC_([\d.]+)", said)
+                newest = max(newest, *(tuple(map(int, version.split("."))) for version in versions))
+                needed |= set(re.findall(r"\(NEEDED\).*\[(\w+)", said))
+            self.assertLessEqual(newest, tuple(map(int, GLIBC.split("."))))
+            self.assertLessEqual(needed, {"libc", "libm", "libdl", "libpthread", "librt", "ld"})
+            rows.append(("any other", f"{newest[0]}.{newest[1]} or later", f"archive, {architecture.name}", "",
+                         *["by symbols"] * 4))
+        self.check_each(needs_the_old_glibc)
+
+    def test_each_program_is_of_its_architecture_stripped_and_fits_the_largest_pages_of_its_kernels(self):
+        machines = {"x86_64": ("X86-64", 4 << 10), "aarch64": ("AArch64", 64 << 10)}  # kernels of RHEL 7 and 8
+        def is_of_its_architecture(architecture, unpacked):
+            machine, page = machines[architecture.name]
+            for path in filter(is_elf, unpacked.rglob("*")):
+                said = output_of(["readelf", "--wide", "--file-header", "--segments", "--sections", path])
+                self.assertRegex(re.search(r"Machine: +(.*)", said)[1], machine)
+                self.assertNotIn(".symtab", said)
+                for alignment in re.findall(r"^ +LOAD .* (0x[0-9a-f]+)$", said, re.M):
+                    self.assertGreaterEqual(int(alignment, 16), page, path)
+        self.check_each(is_of_its_architecture)
+
+    def test_sqlite_has_the_correction_of_cve_2025_6965(self):
+        self.check_each(lambda _, unpacked: self.assertIn(b"more than %d aggregate terms",
+                                                          (unpacked / "bin/halcyon").read_bytes()))
+
+    def test_each_architecture_has_the_same_files(self):
+        def contents(directory):
+            return {str(path.relative_to(directory)) for path in directory.rglob("*")}
+        def has_the_files(architecture, unpacked):
+            self.assertEqual(contents(unpacked), contents(self.unpacked))
+            self.assertTrue((unpacked / "share/man/man1/halcyon-run.1").exists())
+            package, = self.release.glob(f"*_{architecture.debian}.deb")
+            wheel, = self.release.glob(f"*{architecture.name}.whl")
+            self.assertEqual(wheel.name, f"halcyon_mpi-{VERSION}-py3-none-manylinux_2_17_{architecture.name}"
+                                         f".manylinux2014_{architecture.name}.whl")
+            fields = output_of(["dpkg-deb", "--field", package, "Architecture", "Depends"]).splitlines()
+            self.assertEqual(fields, [f"Architecture: {architecture.debian}", f"Depends: libc6 (>= {GLIBC})"])
+            with zipfile.ZipFile(wheel) as content:
+                self.assertIn(f"halcyon_mpi-{VERSION}.data/scripts/halcyon", content.namelist())
+        self.check_each(has_the_files)
 
     def check_in(self, name, prepared):
         """In another Debian: each MPI records, recovers after kill -9, injects and reports, by what is `prepared`."""
