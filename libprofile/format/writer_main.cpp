@@ -3,9 +3,9 @@
 //
 // usage: halcyon-write PATH [SPOOL [remove]] <frames   Prints "ok: PATH" or "error: reason" on standard output.
 //
-// With SPOOL, the ledger of the site gets a row of the run by way of it, for which the command judges the profile. That
-// is done after the answer, so that the program does not wait for it. A profile that is to be removed stays where it
-// fails, or is ended with the job: `halcyon ledger collect` tries it again.
+// With SPOOL, the ledger of the site gets a row of the run by way of it, for which the command judges the profile. Of a
+// profile that is to be removed, that is done after the answer, so that the program does not wait for it: where it fails,
+// or is ended with the job, the profile stays, and `halcyon ledger collect` tries it again. Nobody looks for others.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/stat.h>
@@ -47,9 +47,16 @@ bool put_into_ledger(const std::string& profile, const char* spool) {
     const ssize_t written = write(badness.number(), first_to_go, sizeof first_to_go - 1);
   constexpr int last = 19;
   [[maybe_unused]] const int priority = nice(last);
+  posix_spawn_file_actions_t streams;
+  posix_spawn_file_actions_init(&streams);
+  posix_spawn_file_actions_addopen(&streams, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    posix_spawn_file_actions_addopen(&streams, stream, "/dev/null", O_WRONLY, 0);
+  }
   pid_t child = 0;
   const bool is_started =
-      posix_spawn(&child, command.c_str(), nullptr, nullptr, const_cast<char* const*>(arguments), environ) == 0;
+      posix_spawn(&child, command.c_str(), &streams, nullptr, const_cast<char* const*>(arguments), environ) == 0;
+  posix_spawn_file_actions_destroy(&streams);
   int status = 0;
   return is_started && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
@@ -67,12 +74,14 @@ int main(int argc, char** argv) {
   // leaves half a file.
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE}) std::signal(number, SIG_IGN);
   const halcyon::Outcome<std::string> path = halcyon::write_profile_from_frames(0, argv[1]);
+  const bool is_removed = argc > 3;
+  if (path && argc > 2 && !is_removed) put_into_ledger(*path, argv[2]);
   std::printf("%s\n", (path ? "ok: " + *path : "error: " + path.failure().message).c_str());
   std::fflush(stdout);
   if (!path) return 1;
-  if (argc > 2) {
+  if (is_removed) {
     let_go();
-    if (put_into_ledger(*path, argv[2]) && argc > 3) unlink(path->c_str());
+    if (put_into_ledger(*path, argv[2])) unlink(path->c_str());
   }
   return 0;
 }

@@ -134,6 +134,10 @@ class Rows(WithSpool):
         self.recorded(ranks=1)
         self.assertEqual([run["ranks"] for run in self.runs()], [1])
 
+    def test_the_row_of_a_profile_that_stays_is_there_when_the_program_has_ended(self):
+        self.recorded(PROGRAM, "20000", HALCYON_OUTPUT=self.directory / "run.h5")
+        self.assertEqual(len(list(self.spool.glob("*.run"))), 1)  # nobody would collect it later
+
     def test_a_profile_that_is_asked_for_stays(self):
         self.assertEqual(self.recorded(HALCYON_OUTPUT=self.directory / "run.h5"), self.plain())
         self.assertTrue((self.directory / "run.h5").exists())
