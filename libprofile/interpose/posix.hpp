@@ -82,6 +82,8 @@ struct Requests {
   int count;
 };
 template <class Request>
+Requests(Request, int) -> Requests<Request>;  // clang deduces it from version 17 on
+template <class Request>
 bool is_file(Requests<Request> requests) {
   for (int i = 0; i < requests.count; ++i) {
     if (requests.list[i] != nullptr && is_file(requests.list[i]->aio_fildes)) return true;
