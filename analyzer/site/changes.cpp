@@ -496,7 +496,7 @@ void WorkAmongOthers::add_changes_of_loss(WorkChanges& result) const {
   sort_ascending(std::span<double>(sorted));
   Series series;
   for (const std::size_t i : own_) {
-    const auto [first, last] = std::ranges::equal_range(sorted, runs_[i].lost_share);
+    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), runs_[i].lost_share);
     const double rank = 0.5 * static_cast<double>((first - sorted.begin()) + (last - sorted.begin()) + 1);
     series.days.push_back(runs_[i].day);
     series.values.push_back(expected_order_statistic(rank, static_cast<double>(n)));
