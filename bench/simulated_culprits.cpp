@@ -1,5 +1,5 @@
 // How often runs are accused of another run's loss (analyzer/site/culprits), rightly and wrongly, where the truth is
-// known, as a Markdown table for docs/site.md. Never passes or fails.
+// known, as a Markdown table for docs/who.md. Never passes or fails.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -264,7 +264,7 @@ std::string share(int part, int whole) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Whether the runs that are accused of another run's loss are guilty: a Markdown table for docs/site.md");
+  CLI::App app("Whether the runs that are accused of another run's loss are guilty: a Markdown table for docs/who.md");
   int scenes = 400;
   std::uint64_t seed = 1;
   app.add_option("--scenes", scenes, "of each law");

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <sstream>
+#include <utility>
 
 #include "analyzer/repeat/random_effects.hpp"
 #include "analyzer/repeat/stopping.hpp"
@@ -211,40 +213,45 @@ double cost_of(const Series& series, const Division& division) {
   return cost;
 }
 
+// Deviations grow with the noise that was found.
+Division divided_in_noise(Series& series) {
+  Division division = divided_at_least_cost(series.values, series.deviations, series.costs_of_change);
+  for (double& deviation : series.deviations) deviation *= division.noise;
+  return division;
+}
+
 // Where the interval of one run lies too high, because what disturbed it does that to intervals, those of all such runs
 // do. So all values may lean to one side, by as many of their own errors as one may be off by. Values are then without
-// that, and deviations grow with the noise that was found.
+// that.
 Division divided_without_lean(Series& series) {
   const std::vector<double> given = series.values;
-  const auto divided = [&series] {
-    return divided_at_least_cost(series.values, series.deviations, series.costs_of_change);
-  };
   const auto take_off = [&](double lean) {
     for (std::size_t i = 0; i < given.size(); ++i) series.values[i] = given[i] - lean * series.own_errors[i];
   };
-  const double noise = divided().noise;
-  for (double& deviation : series.deviations) deviation *= noise;
-  double best = 0.0;
-  double least = cost_of(series, divided());
+  divided_in_noise(series);
+  Division best;
+  double best_lean = 0.0;
+  double least = std::numeric_limits<double>::infinity();
   constexpr double lean_step = 0.25;  // Numerics
   for (double lean = -most_distance; lean <= most_distance; lean += lean_step) {
     take_off(lean);
-    const double cost = cost_of(series, divided()) + cost_of_distance(lean, 0.0, 1.0);
+    Division division = divided_at_least_cost(series.values, series.deviations, series.costs_of_change);
+    const double cost = cost_of(series, division) + cost_of_distance(lean, 0.0, 1.0);
     if (cost >= least) continue;
     least = cost;
-    best = lean;
+    best_lean = lean;
+    best = std::move(division);
   }
-  take_off(best);
-  Division division = divided();
+  take_off(best_lean);
   double information = 1.0;
-  for (const auto& [stretch, level] : division.stretches) {
+  for (const auto& [stretch, level] : best.stretches) {
     const Mean mean = mean_near(series, stretch, level);
     for_each_near(series, stretch, level, [&](std::size_t i, double weight) {
       information += weight * (series.own_errors[i] - mean.own_error) * (series.own_errors[i] - mean.own_error);
     });
   }
   series.lean_error = 1.0 / std::sqrt(information);
-  return division;
+  return best;
 }
 
 // Between neighbouring stretches.
@@ -506,9 +513,7 @@ void WorkAmongOthers::add_changes_of_loss(WorkChanges& result) const {
   if (squares == 0.0) return;  // the same loss in all runs
   series.deviations.assign(n, std::sqrt(0.5 * squares / static_cast<double>(n - 1)));
   series.costs_of_change.assign(n, usual_cost_of_change(n));
-  const Division division = divided_at_least_cost(series.values, series.deviations, series.costs_of_change);
-  for (double& deviation : series.deviations) deviation *= division.noise;
-  for (const Step& step : all_steps(division)) {
+  for (const Step& step : all_steps(divided_in_noise(series))) {
     const Place place = place_of(series, step);
     const Difference difference = difference_of_means(losses_in(step.before), losses_in(step.after));
     result.losses.push_back({.day = place.day,
