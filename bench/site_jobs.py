@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Runs many short jobs through Slurm on one machine, with the prolog and epilog of packaging/slurm, and says what became of
-them and of their rows in the ledger.
+"""Runs many short jobs through Slurm on one machine, with the task prolog and epilog of packaging/site, and says what became
+of them and of their rows in the ledger.
 
 usage: bench/site_jobs.py [JOBS] [--seed N] [--killed PERCENT] [--at-once N] [--minutes N]
+HALCYON_TEST_MPI chooses the MPI family.
 
 By lot, half of the jobs keep out (HALCYON_LEDGER=off), the others are recorded for the ledger, and some of both are
 cancelled by SIGKILL while they run. Never passes or fails. Prints how many jobs failed or hung, rows that are missing or
@@ -19,21 +20,22 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parents[1]
-BUILD = Path(os.environ.get("HALCYON_BUILD_DIR", SOURCE / "build/release")).resolve()
-sys.path.insert(0, str(SOURCE / "tests/support"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/support"))
 from halcyon_test.mpi_family import MPI  # noqa: E402
+from halcyon_test.places import EXAMPLES, HALCYON, PROGRAMS  # noqa: E402
 from halcyon_test.site import installed_at  # noqa: E402
 from halcyon_test.slurm_cluster import Cluster, missing  # noqa: E402
 
 TIME_LIMIT = 120  # seconds of a job
-PROGRAMS = (f"{BUILD}/examples/halo_c 300", f"{BUILD}/examples/halo_f08 300", f"{BUILD}/examples/halo_mpi 300")
-ENDLESS = f"{BUILD}/tests/endless 1000"
-SECONDS = 'a=$(date +%s%N); {}; s=$?; b=$(date +%s%N); echo status $s nanoseconds $((b - a))'
+RANKS = 2
+SHORT = [f"{EXAMPLES}/{name} 50" for name in ("halo_c", "halo_f08", "halo_mpi")]
+ENDLESS = f"{PROGRAMS}/endless 1000"
+SECONDS = 'echo job $SLURM_JOB_ID; a=$(date +%s%N); {}; s=$?; b=$(date +%s%N); echo nanoseconds $((b - a)); exit $s'
 
 
 class Jobs:
@@ -41,38 +43,37 @@ class Jobs:
         self.environment = {**os.environ, **MPI.environment, **cluster.environment}
         self.directory = directory
 
-    def slurm(self, *words, **environment):
-        return subprocess.run(list(words), cwd=self.directory, env={**self.environment, **environment}, text=True,
-                              stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=TIME_LIMIT)
+    def slurm(self, *words):
+        return subprocess.run(words, cwd=self.directory, env=self.environment, text=True, stdin=subprocess.DEVNULL,
+                              capture_output=True, check=False, timeout=TIME_LIMIT).stdout
 
     def run(self, number, program, is_recorded, is_killed):
-        """What became of a job, its number, and the seconds that srun took."""
-        output = self.directory / f"{number}.out"
-        command = f"srun --quiet -n 2 {ENDLESS if is_killed else program}"
-        script = "#!/bin/sh\n" + SECONDS.replace("{}", command) + "\n"
-        file = self.directory / f"{number}.sh"
-        file.write_text(script)
-        words = ["sbatch", "--parsable", "-n", "2", "-A", "physics" if number % 2 else "biology", f"--output={output}"]
-        environment = {} if is_recorded else {"HALCYON_LEDGER": "off"}
-        submitted = self.slurm(*words, *([] if is_killed else ["--wait"]), str(file), **environment)
-        job = submitted.stdout.strip().split(";")[0]
-        if not job.isdigit():
-            return "not submitted: " + submitted.stderr, "", 0.0
+        """What became of a job, its number, and the seconds that its program took from start to end."""
+        command = ["srun", "--quiet", f"-n{RANKS}", "-A", "physics" if number % 2 else "biology", "sh", "-c",
+                   SECONDS.replace("{}", ENDLESS if is_killed else program)]
+        environment = self.environment if is_recorded else {**self.environment, "HALCYON_LEDGER": "off"}
+        with subprocess.Popen(command, cwd=self.directory, env=environment, text=True, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as srun:
+            watchdog = threading.Timer(TIME_LIMIT, srun.kill)
+            watchdog.start()
+            said = []
+            for line in srun.stdout:
+                said.append(line)
+                if is_killed and line.startswith("ready"):
+                    self.slurm("scancel", "--full", "--signal=KILL", said[0].split()[1])
+            status = srun.wait()
+            hangs = not watchdog.is_alive()
+            watchdog.cancel()
+        words = "".join(said).split()
+        job = words[1] if words[:1] == ["job"] else ""
+        if hangs:
+            return "hangs: " + "".join(said), job, 0.0
         if is_killed:
-            end = time.monotonic() + TIME_LIMIT
-            while "ready" not in (output.read_text() if output.exists() else "") and time.monotonic() < end:
-                time.sleep(0.05)
-            self.slurm("scancel", "--full", "--signal=KILL", job)
-            while self.slurm("squeue", "-h", "-j", job, "-o", "%i").stdout.strip() and time.monotonic() < end:
-                time.sleep(0.1)
-            return ("killed" if time.monotonic() < end else "hangs"), job, 0.0
-        said = output.read_text() if output.exists() else ""
-        words = said.split()
-        if "status" not in words:
-            return "no output: " + said, job, 0.0
-        at = words.index("status")
-        failed = words[at + 1] != "0" or "heat" not in said
-        return ("failed: " + said if failed else "as it should be"), job, 1e-9 * float(words[at + 3])
+            return "killed", job, 0.0
+        took = [int(after) for word, after in zip(words, words[1:]) if word == "nanoseconds"]
+        if status != 0 or "heat" not in words or len(took) != RANKS:
+            return f"failed with {status}: " + "".join(said), job, 0.0
+        return "as it should be", job, 1e-9 * max(took)
 
 
 def difference(recorded, plain, lot):
@@ -87,7 +88,7 @@ def main():
     parser.add_argument("jobs", nargs="?", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--killed", type=float, default=5.0, metavar="PERCENT")
-    parser.add_argument("--at-once", type=int, default=1, metavar="N", help="jobs in the queue at a time")
+    parser.add_argument("--at-once", type=int, default=1, metavar="N", help="jobs that run at a time (1)")
     parser.add_argument("--minutes", type=float, default=1e6, help="submit no job after these")
     arguments = parser.parse_args()
     if absent := missing():
@@ -99,13 +100,14 @@ def main():
     spool.chmod(0o1733)
     site = installed_at(place / "site", spool)
     cluster = Cluster(place, MPI.slurm_interface,
-                      settings=(f"TaskProlog={site / 'task_prolog'}", f"Epilog={site / 'epilog'}"))
+                      settings=(f"TaskProlog={site / 'task_prolog'}", f"Epilog={site / 'epilog'}"),
+                      processors=RANKS * arguments.at_once)
     work = place / "work"
     work.mkdir()
     try:
         cluster.start()
         jobs = Jobs(cluster, work)
-        drawn = [(number, lot.choice(PROGRAMS), lot.random() < 0.5, lot.random() < arguments.killed / 100)
+        drawn = [(number, lot.choice(SHORT), lot.random() < 0.5, lot.random() < arguments.killed / 100)
                  for number in range(arguments.jobs)]
         last = time.monotonic() + 60 * arguments.minutes
         with ThreadPoolExecutor(arguments.at_once) as at_once:
@@ -115,9 +117,8 @@ def main():
         sizes = sorted(file.stat().st_size for file in files)
         left = [str(path.relative_to(spool)) for path in spool.rglob("*") if path not in files]
         database = place / "site.db"
-        halcyon = BUILD / "bin/halcyon"
-        subprocess.run([halcyon, "ledger", "ingest", "--database", database, spool], check=True)
-        listed = subprocess.run([halcyon, "ledger", "runs", "--last", "1000000", "--json", "-", "--database", database],
+        subprocess.run([HALCYON, "ledger", "ingest", "--database", database, spool], check=True)
+        listed = subprocess.run([HALCYON, "ledger", "runs", "--last", "1000000", "--json", "-", "--database", database],
                                 capture_output=True, text=True, check=True).stdout
         rows = collections.Counter(run["job"] for run in json.loads(listed))
     finally:

@@ -36,11 +36,11 @@ def free_ports(count):
 
 
 class Cluster:
-    """On one machine, jobs go to node `one`, which has two processors. Node `two` has one. Jobs of several parts use
-    both nodes. With `hosts`, each is a node of two processors, and the first is where jobs are started. `settings`:
+    """On one machine, jobs go to node `one`, which has `processors`. Node `two` has one. Jobs of several parts use
+    both nodes. With `hosts`, each is such a node, and the first is where jobs are started. `settings`:
     further lines of slurm.conf."""
 
-    def __init__(self, directory, mpi, hosts=None, settings=()):
+    def __init__(self, directory, mpi, hosts=None, settings=(), processors=2):
         self.directory = Path(directory)
         self.directory.chmod(0o755)  # munged refuses a socket in a directory that others cannot enter
         self.output = []  # lines that the daemons printed
@@ -51,7 +51,7 @@ class Cluster:
         self._hosts = hosts
         self._nodes = hosts.names if hosts else ("one", "two")
         self._of_host = "/tmp" if hosts else self.directory  # what no two hosts may share; each has a /tmp of its own
-        self._processors = [2] * len(self._nodes) if hosts else [2, 1]
+        self._processors = [processors] * len(self._nodes) if hosts else [processors, 1]
 
     def start(self):
         adopt_orphans()  # that the daemons leave behind
