@@ -1,9 +1,12 @@
 // halcyon ledger collect: what runs have left that ended before they were judged.
 #include <fmt/format.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -16,6 +19,7 @@
 #include "libprofile/recover/recover.hpp"
 #include "libprofile/shared/setting_values.hpp"
 #include "libprofile/shared/spool.hpp"
+#include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/plural.hpp"
 
 namespace halcyon::cli {
@@ -46,6 +50,12 @@ double idle_seconds(const fs::path& place) {
   return std::chrono::duration<double>(fs::file_time_type::clock::now() - last).count();
 }
 
+// A process that writes judges its profile at this moment (libprofile/format/writer_main.cpp), and removes it then.
+bool is_judged_now(const fs::path& profile) {
+  const Descriptor file(open(profile.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  return file && flock(file.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 class Collecting {
  public:
   explicit Collecting(const CollectOptions& options) : options_(options) {}
@@ -67,7 +77,7 @@ class Collecting {
         fs::remove(path, error);
       } else if (name.ends_with(parts_of(".h5"))) {
         recover_run_in(path);
-      } else if (name.ends_with(".h5")) {
+      } else if (name.ends_with(".h5") && !is_judged_now(path)) {
         judge(path);
       }
       show_step("");

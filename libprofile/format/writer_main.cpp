@@ -4,10 +4,12 @@
 // usage: halcyon-write PATH [SPOOL [remove]] <frames   Prints "ok: PATH" or "error: reason" on standard output.
 //
 // With SPOOL, the ledger of the site gets a row of the run by way of it, for which the command judges the profile. Of a
-// profile that is to be removed, that is done after the answer, so that the program does not wait for it: where it fails,
-// or is ended with the job, the profile stays, and `halcyon ledger collect` tries it again. Nobody looks for others.
+// profile that is to be removed, that is done after the answer, so that the program does not wait for it: where it
+// fails, or is ended with the job, the profile stays, and `halcyon ledger collect` tries it again. Nobody looks for
+// others. The profile is locked meanwhile, so that the epilog of a job does not judge it, too.
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -15,6 +17,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "libprofile/format/profile_writer.hpp"
@@ -81,6 +84,9 @@ int main(int argc, char** argv) {
   if (!path) return 1;
   if (is_removed) {
     let_go();
+    const halcyon::Descriptor profile(open(path->c_str(), O_RDWR | O_CLOEXEC));  // which a lock over NFS asks for
+    if (profile) flock(profile.number(), LOCK_EX | LOCK_NB);
+    setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);  // else HDF5 asks for the same lock
     if (put_into_ledger(*path, argv[2])) unlink(path->c_str());
   }
   return 0;

@@ -215,6 +215,15 @@ class EndedRuns(WithSpool):
         self.assertEqual(self.collect("--job", "4711"), "1 run put into the spool\n")
         self.assertEqual((len(self.spooled()), self.left()), (1, []))
 
+    def test_a_profile_that_is_being_judged_is_left_to_who_does_it(self):
+        self.unfinished.mkdir()
+        profile = self.unfinished / "app.2p.4711.20260102T030405.h5"
+        shutil.copy(self.record_disturbed(), profile)
+        with open(profile, "rb") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            self.assertEqual(self.collect("--job", "4711"), "0 runs put into the spool\n")
+        self.assertEqual(self.collect("--job", "4711"), "1 run put into the spool\n")
+
     def test_what_is_damaged_is_told_and_stays(self):
         self.unfinished.mkdir()
         damaged = self.unfinished / "a.2p.1.x.h5"
