@@ -47,6 +47,9 @@ BySlice without_slow_part(const BySlice& values) {
   return result;
 }
 
+// A few slices in which very much was lost, by whatever, would hide all others.
+BySlice tamed(const BySlice& loss) { return loss.sign() * loss.abs().sqrt(); }
+
 // As many slices later; what comes in is 0.
 BySlice later(const BySlice& values, Index slices) {
   BySlice result = BySlice::Zero(values.size());
@@ -181,7 +184,7 @@ class Court {
       : suspects_(suspects), is_out_(suspects.size(), false) {
     for (const std::vector<double>& loss : losses) {
       losses_.push_back(without_slow_part(by_slice(loss)));
-      left_.emplace_back(losses_.back());
+      left_.push_back(losses_.back());
     }
     for (const Suspect& suspect : suspects) {
       std::vector<Compared>& demands = demands_.emplace_back();
@@ -211,6 +214,7 @@ class Court {
     double here() const { return at_shift[at_shift.size() / 2]; }
   };
   std::optional<Culprit> clearest();
+  BySlice without(std::size_t suspect, const BySlice& loss) const;
   std::vector<std::size_t> too_much_alike(const Use& culprit) const;
   void explain(std::vector<Culprit>& culprits);
   Best best_fit(const Compared& loss, std::size_t suspect) const;
@@ -218,7 +222,7 @@ class Court {
 
   std::span<const Suspect> suspects_;
   std::vector<BySlice> losses_;
-  std::vector<Compared> left_;                  // of the losses, by what culprits do not explain
+  std::vector<BySlice> left_;                   // of the losses, by what culprits do not explain
   std::vector<std::vector<Compared>> demands_;  // (suspects)(powers)
   std::vector<Use> uses_;                       // (culprits)
   std::vector<bool> is_out_;                    // (suspects) accused, or too much like one that is
@@ -244,9 +248,11 @@ std::optional<Culprit> Court::clearest() {
   BySlice most;
   Best clearest;
   double clear = 0.0;
+  std::vector<Compared> losses;
+  for (const BySlice& left : left_) losses.emplace_back(tamed(left));
   for (std::size_t i = 0; i < suspects_.size(); ++i) {
     if (is_out_[i]) continue;
-    Best best = best_fit(left_[suspects_[i].resource], i);
+    Best best = best_fit(losses[suspects_[i].resource], i);
     most = most.size() == 0 ? best.at_shift : most.max(best.at_shift).eval();
     if (best.here() <= clear) continue;
     clear = best.here();
@@ -262,17 +268,25 @@ std::optional<Culprit> Court::clearest() {
   return culprit;
 }
 
+// What is left of a loss by what this suspect's demand explains of it, at any lag and to any power.
+BySlice Court::without(std::size_t suspect, const BySlice& loss) const {
+  constexpr Index lags = 2 * most_lag + 1;
+  Eigen::MatrixXd demands(loss.size(), lags * std::ssize(powers));
+  for (std::size_t power = 0; power < powers.size(); ++power) {
+    for (Index lag = 0; lag < lags; ++lag)
+      demands.col(static_cast<Index>(power) * lags + lag) = demand_of({suspect, power, lag - most_lag});
+  }
+  return loss - (demands * demands.completeOrthogonalDecomposition().solve(loss.matrix())).array();
+}
+
 // Other runs that explain as much of the loss that the culprit no longer stands out.
 std::vector<std::size_t> Court::too_much_alike(const Use& culprit) const {
-  const Compared& loss = left_[suspects_[culprit.suspect].resource];
+  const BySlice loss = tamed(left_[suspects_[culprit.suspect].resource]);
   std::vector<std::size_t> alike;
   for (std::size_t i = 0; i < suspects_.size(); ++i) {
     if (is_out_[i] || suspects_[i].run == suspects_[culprit.suspect].run) continue;
-    const BySlice other = demand_of(best_fit(loss, i).use);
-    const double squares = other.square().sum();
-    const double slope = squares > 0.0 ? std::max(0.0, (loss.values * other).sum() / squares) : 0.0;
-    const Compared left(loss.values - slope * other);
-    if (share_as_well(best_fit(left, culprit.suspect).at_shift, 1.0) > most_false) alike.push_back(i);
+    if (share_as_well(best_fit(Compared(without(i, loss)), culprit.suspect).at_shift, 1.0) > most_false)
+      alike.push_back(i);
   }
   return alike;
 }
@@ -297,8 +311,7 @@ void Court::explain(std::vector<Culprit>& culprits) {
   for (std::size_t resource = 0; resource < losses_.size(); ++resource) {
     const BySlice& loss = losses_[resource];
     const Eigen::VectorXd slopes = inverse * loss.matrix();
-    const BySlice left = loss - (demands * slopes).array();
-    left_[resource] = Compared(left);
+    const BySlice& left = left_[resource] = loss - (demands * slopes).array();
     for (std::size_t c = 0; c < culprits.size(); ++c) {
       Culprit& culprit = culprits[c];
       const Suspect& suspect = suspects_[culprit.suspect];

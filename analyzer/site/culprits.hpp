@@ -38,7 +38,9 @@ inline constexpr std::size_t fewest_slices_for_culprits = 100;
 /// each loss is left without what the demand of all culprits explains. All series are of the same slices.
 ///
 /// Loss and demand are compared after what changes slowly is taken off: the mean over an eighth of the run about each
-/// slice. For a loss y and a demand d, raised to the power 1, 1/2 or 0, the products at a shift s are
+/// slice. Of what is left of a loss the root is taken, with its sign: a few slices in which very much was lost, by
+/// whatever, would hide all others. For such a loss y and a demand d, raised to the power 1, 1/2 or 0, the products at a
+/// shift s are
 ///
 ///   r(s) = sum over k of y(k) d(k - s) / root of (the sum of y(k)^2 d(k - s)^2, times the share of slices that
 ///   overlap)
@@ -55,9 +57,10 @@ inline constexpr std::size_t fewest_slices_for_culprits = 100;
 /// What comes at a fixed period fits at many shifts: nobody is accused if r is 80 % of that without a shift at more
 /// than 5 % of those that are far. More loss while others demand *less* accuses nobody: a third job, which nobody
 /// recorded, slows both. A suspect whose demand explains so much that the accused one no longer stands out is named
-/// with it.
+/// with it; what that one explains may come at any of the lags and powers.
 ///
-/// What a culprit explains is its demand times the slope of a regression on the demand of all culprits.
+/// What a culprit explains is its demand times the slope of a regression of the loss itself on the demand of all
+/// culprits.
 /// The error of the slope allows for what the regression leaves being alike near each other (W. Newey, K. West,
 /// Econometrica 55, 1987).
 Accusations culprits_of(std::span<const std::vector<double>> losses, std::span<const Suspect> suspects);

@@ -166,8 +166,9 @@ std::string text_of(const Who& who) {
     for (const std::size_t other : culprit.or_else) names += ", or " + shown_name(run_of(who, other));
     const auto percent = [lost](double value) { return decimal(100.0 * value / lost, 0); };
     text += fmt::format("{} % ({} to {}) of it: {}, by {}\n", percent(culprit.lost_seconds),
-                        percent(std::max(0.0, culprit.interval_seconds.low)), percent(culprit.interval_seconds.high),
-                        names, resources[who.suspects[culprit.suspect].resource].words);
+                        percent(std::max(0.0, culprit.interval_seconds.low)),
+                        percent(std::min(lost, culprit.interval_seconds.high)), names,
+                        resources[who.suspects[culprit.suspect].resource].words);
     explained += culprit.lost_seconds;
   }
   return text + fmt::format("The rest, {} %, is explained by none of the {} at that time.\n",

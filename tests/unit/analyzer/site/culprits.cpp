@@ -64,6 +64,18 @@ TEST(Culprits, AreThoseWhoseDemandExplainsTheLoss) {
   EXPECT_LE(culprit.chance, 0.05);
 }
 
+// By whatever: a disk that failed, a node that was started again.
+TEST(Culprits, AreSeenBesideAFewGreatLosses) {
+  std::vector<Suspect> suspects = innocents(8);
+  Series loss = with(noise(1, 0.02), suspects[3].demand, 20.0);
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 8; ++i) loss[random() % slices] += 10.0;
+  const Accusations told = told_of(loss, suspects);
+  ASSERT_EQ(told.culprits.size(), 1U);
+  EXPECT_EQ(told.culprits.front().suspect, 3U);
+  EXPECT_GT(told.culprits.front().interval_seconds.high, 20.0);
+}
+
 TEST(Culprits, MayBeTwo) {
   std::vector<Suspect> suspects = innocents(8);
   const std::vector<Series> losses{with(with(noise(1, 0.02), suspects[3].demand, 20.0), suspects[5].demand, 10.0)};
