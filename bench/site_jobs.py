@@ -28,6 +28,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/support"))
 from halcyon_test.mpi_family import MPI  # noqa: E402
 from halcyon_test.places import EXAMPLES, HALCYON, PROGRAMS  # noqa: E402
+from halcyon_test.processes import processes_of  # noqa: E402
 from halcyon_test.site import installed_at  # noqa: E402
 from halcyon_test.slurm_cluster import Cluster, missing  # noqa: E402
 
@@ -113,6 +114,8 @@ def main():
         with ThreadPoolExecutor(arguments.at_once) as at_once:
             ends = list(at_once.map(lambda one: jobs.run(*one) if time.monotonic() < last else None, drawn))
         time.sleep(2)  # the last epilog
+        while processes_of("halcyon-write", spool):  # which judge, behind all other processes
+            time.sleep(0.1)
         files = list(spool.glob("*.run"))
         sizes = sorted(file.stat().st_size for file in files)
         left = [str(path.relative_to(spool)) for path in spool.rglob("*") if path not in files]
