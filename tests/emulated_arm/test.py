@@ -298,7 +298,7 @@ class ReleaseUnderUserEmulation(halcyon_test.Behaviour):
             for index, (value, of_other) in enumerate(zip(one, other)):
                 self.check_alike(value, of_other, f"{where}[{index}]")
         elif isinstance(one, float):
-            self.assertLessEqual(abs(one - other), 2e-3 * max(abs(one), abs(other), 0.1), where)
+            self.assertLessEqual(abs(one - other), 1e-3 * max(abs(one), abs(other), 0.1), where)
         else:
             self.assertEqual(one, other, where)
 
