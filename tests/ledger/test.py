@@ -698,6 +698,7 @@ class Pages(WithSpool, WithPages):
         for size in (re.search(r"[\d.]+ \([\d.]+ to [\d.]+\)", line)[0], line.split("  ")[-1].strip()):
             self.assertIn(size, seen["index.html"])
             self.assertIn(size, seen["node/big.n07.html"])
+        self.assertIn("--exclude=n07", seen["index.html"])
         for change in self.ledger("trend", "solver0").output.splitlines()[1:3]:
             self.assertIn(change.strip(), seen["work/0000000000000000.html"])
         self.assertIn("then v2 came", seen["index.html"])
