@@ -89,11 +89,10 @@ def main():
     last = connection.execute(f"SELECT max(run) FROM {source(directory, 'run')}").fetchone()[0]
     connection.close()
     month = time.strftime("%Y-%m-%d", time.gmtime(last // 1000000000 - 30 * DAY))
-    work = timed("runs", "--last", "1", "--database", f"parquet:{directory}")[0]
-    print(work)
+    run = timed("runs", "--last", "1", "--database", f"parquet:{directory}")[0].splitlines()[1].split()[0]
     print("\n| query | s | s of CPU time |\n|---|---|---|")
     for words in (["runs", "--last", "50"], ["runs", "program7", "--last", "50"], ["lost", "--by", "user", "--since", month],
-                  ["lost", "--by", "user"], ["lost", "--by", "host"], ["nodes", "--since", month]):
+                  ["lost", "--by", "user"], ["lost", "--by", "host"], ["who", run], ["nodes", "--since", month]):
         _, seconds, used = timed(*words, "--database", f"parquet:{directory}")
         print(f"| `{' '.join(words)}` | {seconds:.1f} | {used:.1f} |", flush=True)
 

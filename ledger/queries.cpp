@@ -196,13 +196,11 @@ Outcome<std::vector<HostRow>> hosts_of(Ledger& ledger, const RunRow& run) {
 Outcome<std::vector<PastRun>> runs_beside(Ledger& ledger, const RunRow& run) {
   const std::int64_t end = run.run + nanoseconds_in(run.run_time_seconds);
   const std::array<Value, 4> values{run.run - nanoseconds_in(longest_beside), end, run.run, run.cluster};
-  Outcome<std::vector<PastRun>> beside =
-      read_runs(ledger, "r.run >= $1 AND r.run < $2 AND r.run <> $3 AND r.cluster = $4 ORDER BY r.run", values);
-  if (!beside) return beside;
-  std::erase_if(*beside, [&run](const PastRun& other) {
-    return other.run.run + nanoseconds_in(other.run.run_time_seconds) <= run.run;
-  });
-  return beside;
+  return read_runs(
+      ledger,
+      "r.run >= $1 AND r.run < $2 AND r.run <> $3 AND r.cluster = $4 AND r.run_time_seconds * 1e9 > $3 - r.run "
+      "ORDER BY r.run",
+      values);
 }
 
 Outcome<std::vector<SliceRow>> slices_of(Ledger& ledger, const RunRow& run, const Period& period) {
