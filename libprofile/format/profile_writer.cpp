@@ -342,7 +342,7 @@ Status add_what_came_later(const Profile& profile, const std::string& path) {
   return written ? Status(Done{}) : written.failure();
 }
 
-Outcome<std::string> write_profile_from_frames(int file, const std::string& path) {
+Outcome<std::string> write_profile_from_frames(int file, const std::string& path, void (*goes_on)()) {
   Outcome<ProfileWriter> writer = ProfileWriter::create(path);
   // Reads to the end of the frames even if nothing can be written, so that the sender never meets a closed pipe.
   Status status = writer ? Status(Done{}) : Status(writer.failure());
@@ -354,6 +354,7 @@ Outcome<std::string> write_profile_from_frames(int file, const std::string& path
       case Received::damaged: return Failure{"the profile's data is damaged"};
     }
     if (frame.kind == FrameKind::end) break;
+    if (goes_on != nullptr) goes_on();
     if (status) status = add(*writer, frame.kind, frame.element, frame.name, frame.bytes());
   }
   if (!status) return status.failure();

@@ -15,13 +15,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "libprofile/format/profile_writer.hpp"
+#include "libprofile/format/stream.hpp"
 #include "libprofile/system/descriptor.hpp"
+#include "libprofile/system/let_go.hpp"
 #include "libprofile/system/own_executable.hpp"
 
 namespace {
@@ -31,12 +35,24 @@ std::string path_of_command() {
   return own.substr(0, own.rfind('/')) + "/" HALCYON_BINDIR_FROM_LIBEXECDIR "/halcyon";
 }
 
-// Nobody waits for the end of this process any more: neither the program for its answer, nor a launcher or another rank
-// for the end of a stream or a connection that the program has left to it.
-void let_go() {
-  syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);  // since Linux 5.9
-  const halcyon::Descriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing.number(), stream);
+// All frames, in memory, to be read in place of standard input: the program must not wait for a spool that hangs before
+// it has sent them. Where the system has no such files, they are read as they come.
+halcyon::Descriptor frames_in_memory() {
+  constexpr unsigned close_on_exec = 1;
+  halcyon::Descriptor memory(static_cast<int>(syscall(SYS_memfd_create, "halcyon", close_on_exec)));
+  if (!memory) return halcyon::Descriptor(dup(STDIN_FILENO));
+  std::vector<char> piece(std::size_t{1} << 20);
+  for (;;) {
+    const ssize_t got = read(STDIN_FILENO, piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0 || !halcyon::write_fully(memory.number(), piece.data(), static_cast<std::size_t>(got))) break;
+  }
+  lseek(memory.number(), 0, SEEK_SET);
+  return memory;
+}
+
+void tell_that_it_goes_on() {
+  [[maybe_unused]] const ssize_t told = write(STDOUT_FILENO, &halcyon::still_writes, 1);
 }
 
 // Whether the row is in the spool. What follows in the batch script has the CPUs first.
@@ -76,14 +92,24 @@ int main(int argc, char** argv) {
   // These signals ask all processes of a job to end. This one ends at the end of its input instead, so that it never
   // leaves half a file.
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE}) std::signal(number, SIG_IGN);
-  const halcyon::Outcome<std::string> path = halcyon::write_profile_from_frames(0, argv[1]);
   const bool is_removed = argc > 3;
+  halcyon::Descriptor frames;
+  if (is_removed) {  // the launcher may wait for the end of all that the program has left to this process
+    halcyon::close_all_but_streams();
+    halcyon::let_go({STDERR_FILENO});
+    frames = frames_in_memory();
+  }
+  const halcyon::Outcome<std::string> path = halcyon::write_profile_from_frames(
+      frames ? frames.number() : STDIN_FILENO, argv[1], is_removed ? tell_that_it_goes_on : nullptr);
   if (path && argc > 2 && !is_removed) put_into_ledger(*path, argv[2]);
   std::printf("%s\n", (path ? "ok: " + *path : "error: " + path.failure().message).c_str());
-  std::fflush(stdout);
+  const bool is_told = std::fflush(stdout) == 0;
   if (!path) return 1;
-  if (is_removed) {
-    let_go();
+  if (is_removed && !is_told) {
+    unlink(path->c_str());  // the program has waited long enough, and has left its parts
+  } else if (is_removed) {
+    halcyon::let_go({STDIN_FILENO, STDOUT_FILENO});
+    frames = halcyon::Descriptor();
     const halcyon::Descriptor profile(open(path->c_str(), O_RDWR | O_CLOEXEC));  // which a lock over NFS asks for
     if (profile) flock(profile.number(), LOCK_EX | LOCK_NB);
     setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);  // else HDF5 asks for the same lock
