@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -15,6 +14,7 @@
 #include "ledger/parquet/engine.hpp"
 #include "ledger/schema.hpp"
 #include "ledger/values.hpp"
+#include "libprofile/system/cannot_write.hpp"
 #include "libprofile/system/utc.hpp"
 
 namespace halcyon::ledger {
@@ -142,7 +142,7 @@ class StagedRows {
   Status end() {
     out_.close();
     if (out_) return Done{};
-    return Failure{fmt::format("{}: {}", file_.string(), std::strerror(errno != 0 ? errno : EIO))};
+    return cannot_write(file_.string(), errno != 0 ? errno : EIO);
   }
 
  private:

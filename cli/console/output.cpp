@@ -18,6 +18,7 @@
 #include <system_error>
 #include <nlohmann/json.hpp>
 
+#include "libprofile/system/cannot_write.hpp"
 #include "report/json.hpp"
 
 namespace halcyon::cli {
@@ -78,6 +79,7 @@ bool is_hdf5(const std::string& file) {
 
 namespace {
 
+using halcyon::cannot_write;
 std::string cannot_write(const std::string& path, const std::string& why) {
   return "cannot write " + path + ": " + why;
 }
@@ -105,7 +107,7 @@ std::string objection_to_writing(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error) || fs::is_directory(path, error)) return objection_to_place(path);
   // A pipe or a device may be in a directory that takes no new files.
-  if (access(path.c_str(), W_OK) != 0) return cannot_write(path, std::strerror(errno));
+  if (access(path.c_str(), W_OK) != 0) return cannot_write(path, errno).message;
   return fs::is_regular_file(path, error) && is_hdf5(path)
              ? path + " is a profile, and profiles are never overwritten: name another file"
              : std::string();
@@ -133,11 +135,6 @@ bool can_be_replaced(const fs::path& place) {
   std::error_code error;
   const bool is_there = fs::exists(place, error);
   return (!is_there || fs::is_regular_file(place, error)) && access(place.parent_path().c_str(), W_OK | X_OK) == 0;
-}
-
-Failure cannot_write(const std::string& file, int error) {
-  const bool has_no_room = error == ENOSPC || error == EDQUOT;
-  return cannot_write(file, std::strerror(error) + std::string(has_no_room ? ": make room there" : ""));
 }
 
 }  // namespace

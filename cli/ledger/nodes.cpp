@@ -1,9 +1,7 @@
 // halcyon ledger nodes: which hosts make runs longer, and since when.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -42,36 +40,10 @@ ordered_json host_json(const SiteHistory& history, const HostEffect& one) {
                                    : ordered_json()}};
 }
 
-// Whether hosts are of several.
-bool has_clusters(const SiteHistory& history) {
-  return std::ranges::any_of(history.hosts,
-                             [&](const SiteHost& host) { return host.cluster != history.hosts.front().cluster; });
-}
-
 std::string host_line(const SiteHistory& history, const HostEffect& one) {
-  const SiteHost& host = history.hosts[one.host];
-  return fmt::format("{:<24}  {:>7}  {:>24}  {:>10}  {}\n",
-                     briefly(has_clusters(history) ? host.cluster + " " + host.name : host.name, 24), one.runs,
-                     percent_words(one.percent, one.interval_percent), decimal(100.0 * one.chance_slow, 0),
+  return fmt::format("{:<24}  {:>7}  {:>24}  {:>10}  {}\n", briefly(shown_name(history, history.hosts[one.host]), 24),
+                     one.runs, percent_words(one.percent, one.interval_percent), decimal(100.0 * one.chance_slow, 0),
                      slow_since_words(one));
-}
-
-// Names come from elsewhere, and the line is made to be pasted.
-bool is_safe_in_a_shell(const std::string& name) {
-  return std::ranges::all_of(name,
-                             [](unsigned char letter) {
-                               return std::isalnum(letter) != 0 || letter == '.' || letter == '-' || letter == '_';
-                             }) &&
-         !name.starts_with('-');
-}
-
-std::map<std::string, std::vector<std::string>> excluded(const SiteHistory& history, const NodeRanking& ranking) {
-  std::map<std::string, std::vector<std::string>> names;  // by cluster
-  for (const HostEffect& one : ranking.hosts) {
-    const SiteHost& host = history.hosts[one.host];
-    if (one.is_listed && is_safe_in_a_shell(host.name)) names[host.cluster].push_back(host.name);
-  }
-  return names;
 }
 
 std::string ranking_text(const SiteHistory& history, const NodeRanking& ranking, std::size_t most) {
@@ -93,9 +65,8 @@ std::string ranking_text(const SiteHistory& history, const NodeRanking& ranking,
                     listed, plural(ranking.hosts.size(), "host"), plural(history.runs.size(), "run"), slow,
                     decimal(100.0 * settings.most_false_discoveries, 0));
   text += left_out_words(history);
-  for (const auto& [cluster, names] : excluded(history, ranking))
-    text += fmt::format("{}--exclude={}\n", has_clusters(history) ? briefly(cluster, 24) + ": " : "",
-                        fmt::join(names, ","));
+  for (const auto& [cluster, names] : names_to_exclude(history, ranking))
+    text += fmt::format("{}--exclude={}\n", has_clusters(history) ? briefly(cluster, 24) + ": " : "", names);
   return text;
 }
 
@@ -103,8 +74,8 @@ ordered_json ranking_json(const SiteHistory& history, const NodeRanking& ranking
   ordered_json hosts = ordered_json::array();
   for (const HostEffect& one : ranking.hosts) hosts.push_back(host_json(history, one));
   ordered_json lists = ordered_json::array();
-  for (const auto& [cluster, names] : excluded(history, ranking))
-    lists.push_back({{"cluster", text_or_null(cluster)}, {"hosts", fmt::format("{}", fmt::join(names, ","))}});
+  for (const auto& [cluster, names] : names_to_exclude(history, ranking))
+    lists.push_back({{"cluster", text_or_null(cluster)}, {"hosts", names}});
   return {{"runs", history.runs.size()},
           {"left_out_runs", history.left_out},
           {"slow_percent", NodeSettings{}.slow_percent},

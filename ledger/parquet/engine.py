@@ -11,6 +11,7 @@ knows files and engines. Rows of a day are in DIR/TABLE/day=YYYY-MM-DD/TABLE.par
 DIR/TABLE/TABLE.parquet.
 """
 import contextlib
+import errno
 import fcntl
 import glob
 import importlib
@@ -26,6 +27,7 @@ ROWS_OF_A_LINE = 5000
 VIEWS = {"visible_run": "run", "visible_work": "work"}  # who may read the files sees all
 ORDER = ("run", "number", "second", "work", "version")  # of the rows of a file, by those of these columns that it has
 VERSIONS = "halcyon_ledger"
+NO_ROOM = os.strerror(errno.ENOSPC)
 
 
 class Problem(Exception):
@@ -41,6 +43,11 @@ def needed(module, package):
 
 def words_of(error):
     """The one line of an error that says what is wrong: that of what caused it first."""
+    within = re.search(r'"exception_message":("(?:[^"\\]|\\.)*")', str(error))  # DuckDB's, of a write by another thread
+    if within:
+        error = json.loads(within[1])
+    if NO_ROOM in str(error):
+        error = f"{error}: make room there"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     causes = [line for line in lines if line.startswith("Caused by: ")]
     if causes:

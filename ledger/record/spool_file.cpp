@@ -11,13 +11,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "ledger/record/columns.hpp"
 #include "libprofile/format/stream.hpp"
+#include "libprofile/system/cannot_write.hpp"
 #include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/fnv1a.hpp"
 #include "libprofile/system/legible.hpp"
@@ -188,10 +188,6 @@ bool take_number(std::string_view& line, Number& number, int base = 10) {
   line.remove_prefix(static_cast<std::size_t>(end - line.data()));
   if (line.starts_with(' ')) line.remove_prefix(1);
   return true;
-}
-
-Failure cannot_write(const std::string& file, int error) {
-  return "cannot write " + file + ": " + std::strerror(error);
 }
 
 bool write_durably(const std::string& file, const std::string& text) {

@@ -8,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "libprofile/format/hdf5.hpp"
 #include "libprofile/format/schema.hpp"
 #include "libprofile/format/send_profile.hpp"
+#include "libprofile/system/cannot_write.hpp"
 
 namespace halcyon {
 namespace {
@@ -45,11 +45,6 @@ bool set_text(hid_t object, std::string_view name, std::string_view value) {
   const std::string text(value);
   const char* pointer = text.c_str();
   return set_attribute(object, name, text_type().get(), static_cast<const void*>(&pointer));
-}
-
-// When HDF5 fails, errno says why more often than HDF5's own error stack.
-Failure cannot_write(const std::string& path, int error) {
-  return {"cannot write " + path + (error != 0 ? std::string(": ") + std::strerror(error) : std::string())};
 }
 
 // FILE.h5, FILE-2.h5, FILE-3.h5 ...

@@ -23,6 +23,7 @@
 #include "libprofile/reduce/mpi_exchange.hpp"
 #include "libprofile/system/environment.hpp"
 #include "libprofile/system/launcher.hpp"
+#include "libprofile/system/own_descriptor.hpp"
 
 namespace halcyon {
 namespace {
@@ -123,6 +124,7 @@ StartingRun::StartingRun() noexcept try {
   // Several threads may open MPI sessions at once.
   [[maybe_unused]] static const bool is_made = (recorder = new Recorder) != nullptr;
   threads_before_ = all_threads();
+  make_room_for_descriptors();
 } catch (const std::exception& error) {
   tell_nothing_is_recorded(error);
 }

@@ -60,6 +60,10 @@ inline OwnDescriptor spare_descriptor() {
   return OwnDescriptor(static_cast<int>(syscall(SYS_memfd_create, "halcyon", close_on_exec)));
 }
 
+/// Has the kernel make room for these numbers. To be called while the process has one thread: once there are several,
+/// as MPI_Init may start, the kernel waits for all CPUs before it takes a larger table (synchronize_rcu), up to 50 ms.
+inline void make_room_for_descriptors() { const OwnDescriptor made = spare_descriptor(); }
+
 /// As many as the writer process's pipes need, and files of /proc.
 class SpareDescriptors {
  public:

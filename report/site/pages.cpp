@@ -68,12 +68,8 @@ std::string row_of(const std::string& first, const std::string& cells) {
   return "<tr><th scope=\"row\">" + first + "</th>" + cells + "</tr>\n";
 }
 
-// The names of hosts, with their cluster where there are several.
-std::string host_name(const SiteOnPages& site, std::uint32_t number) {
-  const ledger::SiteHost& host = site.history.hosts[number];
-  const bool has_several = std::ranges::any_of(
-      site.history.hosts, [&](const ledger::SiteHost& other) { return other.cluster != host.cluster; });
-  return has_several && !host.cluster.empty() ? host.cluster + " " + host.name : host.name;
+std::string host_name(const SiteOnPages& site, std::uint32_t host) {
+  return shown_name(site.history, site.history.hosts[host]);
 }
 
 std::string page(std::string_view title, std::string_view subtitle, std::string_view up, std::string body) {
@@ -205,9 +201,14 @@ std::string section_of_hosts(const SiteOnPages& site) {
     if (!host.is_listed && !to.empty())
       others += (others.empty() ? "" : " ") + link(to, escaped(host_name(site, host.host)));
   }
+  std::string to_exclude;
+  for (const auto& [cluster, names] : names_to_exclude(site.history, site.ranking)) {
+    to_exclude += "<p>" + (has_clusters(site.history) ? escaped(cluster) + ": " : "") + "<code>--exclude=" + names +
+                  "</code></p>\n";
+  }
   return section(
       "Slow nodes", told,
-      table("", {"host", "#runs", "#slower by % (90 %)", "#surely %", "became slow"}, rows) +
+      table("", {"host", "#runs", "#slower by % (90 %)", "#surely %", "became slow"}, rows) + to_exclude +
           site_figure::slow_hosts(
               shown, settings.slow_percent,
               fmt::format("How much longer runs take on a host than on the middle one: the first {} by how sure "

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <vector>
 
@@ -68,6 +70,25 @@ std::string slow_since_words(const HostEffect& host) {
   return first == last ? "on " + first : fmt::format("between {} and {}", first, last);
 }
 
+bool has_clusters(const ledger::SiteHistory& history) {
+  return std::ranges::any_of(
+      history.hosts, [&](const ledger::SiteHost& host) { return host.cluster != history.hosts.front().cluster; });
+}
+
+std::map<std::string, std::string> names_to_exclude(const ledger::SiteHistory& history, const NodeRanking& ranking) {
+  const auto is_plain = [](unsigned char letter) {
+    return std::isalnum(letter) != 0 || letter == '.' || letter == '-' || letter == '_';
+  };
+  std::map<std::string, std::string> names;
+  for (const HostEffect& one : ranking.hosts) {
+    const ledger::SiteHost& host = history.hosts[one.host];
+    if (!one.is_listed || host.name.starts_with('-') || !std::ranges::all_of(host.name, is_plain)) continue;
+    std::string& of_cluster = names[host.cluster];
+    of_cluster += (of_cluster.empty() ? "" : ",") + host.name;
+  }
+  return names;
+}
+
 std::string change_words(const Change& change) {
   const std::string since =
       since_words(change.day, change.day_interval,
@@ -112,6 +133,10 @@ std::string shown_name(const ledger::PastRun& run) {
   if (!run.work.program.empty()) words.push_back(run.work.program);
   if (!run.run.user_name.empty()) words.push_back("of " + run.run.user_name);
   return fmt::format("{}", fmt::join(words, " "));
+}
+
+std::string shown_name(const ledger::SiteHistory& history, const ledger::SiteHost& host) {
+  return has_clusters(history) && !host.cluster.empty() ? host.cluster + " " + host.name : host.name;
 }
 
 std::string shown_name(ledger::By by, const ledger::Loss& loss) {

@@ -1,6 +1,7 @@
 // The words for what is known of a site, which commands and pages share: days, hosts, changes, losses.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "analyzer/site/changes.hpp"
@@ -27,6 +28,12 @@ std::string lost_share_words(const ledger::Loss& loss);
 /// When a listed host became slow: "between 2026-11-14 and 2026-11-16".
 std::string slow_since_words(const HostEffect& host);
 
+/// Whether hosts are of several clusters.
+bool has_clusters(const ledger::SiteHistory& history);
+/// By cluster, the listed hosts as Slurm's `--exclude=` takes them: "n07,n12". Made to be pasted into a shell, so
+/// without names that would mean something else there.
+std::map<std::string, std::string> names_to_exclude(const ledger::SiteHistory& history, const NodeRanking& ranking);
+
 /// "since 2026-11-14 (2026-11-12 to 2026-11-15; then v2 came) the code needs 6.1 % (4.0 to 8.2) more; …"
 std::string change_words(const Change& change);
 std::string loss_change_words(const LossChange& change);
@@ -36,6 +43,8 @@ std::string left_out_words(const ledger::SiteHistory& history);
 
 /// "job 4711 lmp of alice"; names are the operator's and the owner's to see.
 std::string shown_name(const ledger::PastRun& run);
+/// A host, with its cluster where hosts are of several.
+std::string shown_name(const ledger::SiteHistory& history, const ledger::SiteHost& host);
 /// What runs are added up by.
 std::string shown_name(ledger::By by, const ledger::Loss& loss);
 /// The command of a work, where it may be seen.

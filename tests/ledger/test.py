@@ -83,6 +83,15 @@ class WithSpool(halcyon_test.Behaviour):
         self.assertEqual(finished.status, status, finished)
         return finished
 
+    def small_disk(self, size):
+        small = self.directory / "small"
+        small.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", small], capture_output=True,
+                          check=False).returncode != 0:
+            self.skipTest("no file system can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", "-l", small], check=False)
+        return small
+
     def one_document(self):
         """The document of a run in the spool; the spool is empty afterwards."""
         finished = self.halcyon("ledger", "add", "--spool", self.spool, self.profile())
@@ -542,12 +551,7 @@ class Spools(WithSpool):
         self.assertEqual(list(self.spool.iterdir()), [])
 
     def test_a_full_disk_loses_nothing(self):
-        small = self.directory / "small"
-        small.mkdir()
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1500k", "none", small], capture_output=True,
-                          check=False).returncode != 0:
-            self.skipTest("no file system can be mounted here")
-        self.addCleanup(subprocess.run, ["umount", "-l", small], check=False)
+        small = self.small_disk("1500k")
         runs = 2000
         self.fill(self.one_document(), runs)
         finished = self.ledger("ingest", self.spool, status=2, database=small / "site.db")
@@ -694,6 +698,7 @@ class Pages(WithSpool, WithPages):
         for size in (re.search(r"[\d.]+ \([\d.]+ to [\d.]+\)", line)[0], line.split("  ")[-1].strip()):
             self.assertIn(size, seen["index.html"])
             self.assertIn(size, seen["node/big.n07.html"])
+        self.assertIn("--exclude=n07", seen["index.html"])
         for change in self.ledger("trend", "solver0").output.splitlines()[1:3]:
             self.assertIn(change.strip(), seen["work/0000000000000000.html"])
         self.assertIn("then v2 came", seen["index.html"])
@@ -867,6 +872,16 @@ class Parquet(WithParquet):
         self.assertEqual(changed, {"work/work.parquet", *(f"{table}/day={day}/{table}.parquet" for table in
                                                           ("run", "run_group", "run_host", "slice"))})
         self.check_answers_as_the_database_does(("runs", "--last", "3000"), ("lost",))
+
+    def test_a_full_disk_is_told_and_the_next_export_goes_on(self):
+        self.fill(self.one_document(), 2000)
+        self.ledger("ingest", self.spool)
+        small = self.small_disk("100k")
+        finished = self.ledger("export", small / "runs", status=2)
+        self.check_refused(finished, str(small), "No space left on device: make room there")
+        subprocess.run(["mount", "-o", "remount,size=100m", small], check=True)
+        self.ledger("export", small / "runs")
+        self.assertEqual(self.runs("--last", "3000", database=f"parquet:{small}/runs"), self.runs("--last", "3000"))
 
     def test_a_run_with_other_contents_takes_its_place(self):
         path = self.profile()
