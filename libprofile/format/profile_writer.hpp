@@ -46,7 +46,7 @@ Outcome<std::string> write_profile(const Profile& profile, const std::string& pa
 /// so that every later reading says the same.
 Status add_what_came_later(const Profile& profile, const std::string& path);
 
-/// Reads frames from `file` until the end frame and writes the profile that they carry. Calls `goes_on` before each.
-Outcome<std::string> write_profile_from_frames(int file, const std::string& path, void (*goes_on)() = nullptr);
+/// Reads frames from `file` until the end frame and writes the profile that they carry.
+Outcome<std::string> write_profile_from_frames(int file, const std::string& path);
 
 }  // namespace halcyon

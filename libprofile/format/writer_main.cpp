@@ -3,10 +3,12 @@
 //
 // usage: halcyon-write PATH [SPOOL [remove]] <frames   Prints "ok: PATH" or "error: reason" on standard output.
 //
-// With SPOOL, the ledger of the site gets a row of the run by way of it, for which the command judges the profile. Of a
-// profile that is to be removed, that is done after the answer, so that the program does not wait for it: where it
-// fails, or is ended with the job, the profile stays, and `halcyon ledger collect` tries it again. Nobody looks for
-// others. The profile is locked meanwhile, so that the epilog of a job does not judge it, too.
+// With SPOOL, the ledger of the site gets a row of the run by way of it, for which the command judges the profile.
+//
+// Where nobody wants the profile itself (remove), none is made: the frames are saved as they are (PATH, with .frames in
+// the place of .h5), and judged after the answer, so that the program waits for neither. Where that fails, or is ended
+// with the job, they stay, and `halcyon ledger collect` tries it again. They are locked meanwhile, so that the epilog
+// of a job does not judge them, too.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/file.h>
@@ -20,10 +22,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "libprofile/format/new_file.hpp"
 #include "libprofile/format/profile_writer.hpp"
+#include "libprofile/format/schema.hpp"
 #include "libprofile/format/stream.hpp"
+#include "libprofile/system/cannot_write.hpp"
 #include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/let_go.hpp"
 #include "libprofile/system/own_executable.hpp"
@@ -35,24 +41,49 @@ std::string path_of_command() {
   return own.substr(0, own.rfind('/')) + "/" HALCYON_BINDIR_FROM_LIBEXECDIR "/halcyon";
 }
 
-// All frames, in memory, to be read in place of standard input: the program must not wait for a spool that hangs before
-// it has sent them. Where the system has no such files, they are read as they come.
-halcyon::Descriptor frames_in_memory() {
-  constexpr unsigned close_on_exec = 1;
-  halcyon::Descriptor memory(static_cast<int>(syscall(SYS_memfd_create, "halcyon", close_on_exec)));
-  if (!memory) return halcyon::Descriptor(dup(STDIN_FILENO));
+// False if it cannot be written.
+bool copy(int from, int to, void (*goes_on)()) {
   std::vector<char> piece(std::size_t{1} << 20);
   for (;;) {
-    const ssize_t got = read(STDIN_FILENO, piece.data(), piece.size());
+    const ssize_t got = read(from, piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0 || !halcyon::write_fully(memory.number(), piece.data(), static_cast<std::size_t>(got))) break;
+    if (got <= 0) return got == 0;
+    if (!halcyon::write_fully(to, piece.data(), static_cast<std::size_t>(got))) return false;
+    goes_on();
   }
-  lseek(memory.number(), 0, SEEK_SET);
-  return memory;
 }
 
-void tell_that_it_goes_on() {
-  [[maybe_unused]] const ssize_t told = write(STDOUT_FILENO, &halcyon::still_writes, 1);
+bool are_whole(int frames) {
+  halcyon::Frame frame;
+  while (halcyon::read_frame(frames, frame) == halcyon::Received::frame) {
+    if (frame.kind == halcyon::FrameKind::end) return true;
+  }
+  return false;
+}
+
+// Saves the frames that come from the program; returns the name that they got. All are in memory first: the program
+// must not wait for a spool that hangs before it has sent them.
+halcyon::Outcome<std::string> save_frames(const std::string& path) {
+  constexpr unsigned close_on_exec = 1;
+  const halcyon::Descriptor memory(static_cast<int>(syscall(SYS_memfd_create, "halcyon", close_on_exec)));
+  halcyon::FrameWriter(memory.number()).attribute("schema_version", std::int64_t{halcyon::newest_schema_version});
+  if (!copy(STDIN_FILENO, memory.number(), [] {})) return halcyon::Failure{"the profile's data has no room in memory"};
+  lseek(memory.number(), 0, SEEK_SET);
+  if (!are_whole(memory.number())) return halcyon::Failure{"the profile's data ended early"};
+  lseek(memory.number(), 0, SEEK_SET);
+  halcyon::NewFile place(path);
+  if (const halcyon::Status made = place.create(); !made) return made.failure();
+  {
+    const halcyon::Descriptor file(open(place.partial().c_str(), O_WRONLY | O_CLOEXEC));
+    const auto tell = [] { [[maybe_unused]] const ssize_t told = write(STDOUT_FILENO, &halcyon::still_writes, 1); };
+    if (!file || !copy(memory.number(), file.number(), tell)) return halcyon::cannot_write(path, errno);
+  }
+  return place.give_name();
+}
+
+std::string path_of_frames(const std::string& profile) {
+  constexpr std::string_view ending = ".h5";
+  return profile.substr(0, profile.size() - (profile.ends_with(ending) ? ending.size() : 0)) + ".frames";
 }
 
 // Whether the row is in the spool. What follows in the batch script has the CPUs first.
@@ -93,14 +124,12 @@ int main(int argc, char** argv) {
   // leaves half a file.
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE}) std::signal(number, SIG_IGN);
   const bool is_removed = argc > 3;
-  halcyon::Descriptor frames;
   if (is_removed) {  // the launcher may wait for the end of all that the program has left to this process
     halcyon::close_all_but_streams();
     halcyon::let_go({STDERR_FILENO});
-    frames = frames_in_memory();
   }
-  const halcyon::Outcome<std::string> path = halcyon::write_profile_from_frames(
-      frames ? frames.number() : STDIN_FILENO, argv[1], is_removed ? tell_that_it_goes_on : nullptr);
+  const halcyon::Outcome<std::string> path =
+      is_removed ? save_frames(path_of_frames(argv[1])) : halcyon::write_profile_from_frames(STDIN_FILENO, argv[1]);
   if (path && argc > 2 && !is_removed) put_into_ledger(*path, argv[2]);
   std::printf("%s\n", (path ? "ok: " + *path : "error: " + path.failure().message).c_str());
   const bool is_told = std::fflush(stdout) == 0;
@@ -109,10 +138,8 @@ int main(int argc, char** argv) {
     unlink(path->c_str());  // the program has waited long enough, and has left its parts
   } else if (is_removed) {
     halcyon::let_go({STDIN_FILENO, STDOUT_FILENO});
-    frames = halcyon::Descriptor();
-    const halcyon::Descriptor profile(open(path->c_str(), O_RDWR | O_CLOEXEC));  // which a lock over NFS asks for
-    if (profile) flock(profile.number(), LOCK_EX | LOCK_NB);
-    setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);  // else HDF5 asks for the same lock
+    const halcyon::Descriptor frames(open(path->c_str(), O_RDWR | O_CLOEXEC));  // which a lock over NFS asks for
+    if (frames) flock(frames.number(), LOCK_EX | LOCK_NB);
     if (put_into_ledger(*path, argv[2])) unlink(path->c_str());
   }
   return 0;
