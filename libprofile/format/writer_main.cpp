@@ -8,6 +8,7 @@
 // fails, or is ended with the job, the profile stays, and `halcyon ledger collect` tries it again. Nobody looks for
 // others. The profile is locked meanwhile, so that the epilog of a job does not judge it, too.
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -27,12 +29,13 @@
 #include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/let_go.hpp"
 #include "libprofile/system/own_executable.hpp"
+#include "libprofile/system/patience.hpp"
 
 namespace {
 
-std::string path_of_command() {
+std::string path_of_libexec() {
   const std::string own = halcyon::own_executable();
-  return own.substr(0, own.rfind('/')) + "/" HALCYON_BINDIR_FROM_LIBEXECDIR "/halcyon";
+  return own.substr(0, own.rfind('/') + 1);
 }
 
 // All frames, in memory, to be read in place of standard input: the program must not wait for a spool that hangs before
@@ -51,14 +54,50 @@ halcyon::Descriptor frames_in_memory() {
   return memory;
 }
 
-void tell_that_it_goes_on() {
-  [[maybe_unused]] const ssize_t told = write(STDOUT_FILENO, &halcyon::still_writes, 1);
-}
+void tell_that_it_goes_on() { [[maybe_unused]] const ssize_t told = write(STDOUT_FILENO, &halcyon::still_writes, 1); }
 
-// Whether the row is in the spool. What follows in the batch script has the CPUs first.
-bool put_into_ledger(const std::string& profile, const char* spool) {
-  const std::string command = path_of_command();
-  const char* const arguments[] = {command.c_str(), "ledger", "add", "--spool", spool, "--", profile.c_str(), nullptr};
+// A program of ours that prints nothing.
+class Child {
+ public:
+  explicit Child(const std::vector<std::string>& words) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return;
+    lives_ = halcyon::Descriptor(ends[0]);
+    const halcyon::Descriptor held_by_child(ends[1]);
+    std::vector<char*> arguments;
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t streams;
+    posix_spawn_file_actions_init(&streams);
+    constexpr int kept = STDERR_FILENO + 1;
+    posix_spawn_file_actions_adddup2(&streams, held_by_child.number(), kept);
+    posix_spawn_file_actions_addopen(&streams, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+      posix_spawn_file_actions_addopen(&streams, stream, "/dev/null", O_WRONLY, 0);
+    }
+    if (posix_spawn(&process_, arguments.front(), &streams, nullptr, arguments.data(), environ) != 0) process_ = -1;
+    posix_spawn_file_actions_destroy(&streams);
+  }
+
+  /// Within the time that a program waits for a file system.
+  bool ends_soon() const {
+    pollfd ended{lives_.number(), POLLIN, 0};
+    return poll(&ended, 1, static_cast<int>(std::chrono::milliseconds(halcyon::patience).count())) != 0;
+  }
+  bool succeeds() const {
+    int status = 0;
+    return process_ > 0 && waitpid(process_, &status, 0) == process_ && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+
+ private:
+  halcyon::Descriptor lives_;
+  pid_t process_ = -1;
+};
+
+// Whether the row is in the spool. What follows in the batch script has the CPUs first. `is_awaited`: by the program,
+// which must not wait for a spool that hangs, but else until the row is there. Who asks the spool then tells it from
+// one that is slow; the row comes when it answers.
+bool put_into_ledger(const std::string& profile, const std::string& spool, bool is_awaited) {
   // Where the job has used up its memory, this ends, and not the job.
   const halcyon::Descriptor badness(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
   constexpr char first_to_go[] = "1000";
@@ -66,18 +105,15 @@ bool put_into_ledger(const std::string& profile, const char* spool) {
     const ssize_t written = write(badness.number(), first_to_go, sizeof first_to_go - 1);
   constexpr int last = 19;
   [[maybe_unused]] const int priority = nice(last);
-  posix_spawn_file_actions_t streams;
-  posix_spawn_file_actions_init(&streams);
-  posix_spawn_file_actions_addopen(&streams, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-    posix_spawn_file_actions_addopen(&streams, stream, "/dev/null", O_WRONLY, 0);
+  const std::string libexec = path_of_libexec();
+  const Child adding(
+      {libexec + HALCYON_BINDIR_FROM_LIBEXECDIR "/halcyon", "ledger", "add", "--spool", spool, "--", profile});
+  while (is_awaited && !adding.ends_soon()) {
+    const Child asking({libexec + "halcyon-keep", "", spool, "", ""});
+    if (!asking.ends_soon()) return false;
+    asking.succeeds();
   }
-  pid_t child = 0;
-  const bool is_started =
-      posix_spawn(&child, command.c_str(), &streams, nullptr, const_cast<char* const*>(arguments), environ) == 0;
-  posix_spawn_file_actions_destroy(&streams);
-  int status = 0;
-  return is_started && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return adding.succeeds();
 }
 
 }  // namespace
@@ -94,14 +130,15 @@ int main(int argc, char** argv) {
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE}) std::signal(number, SIG_IGN);
   const bool is_removed = argc > 3;
   halcyon::Descriptor frames;
-  if (is_removed) {  // the launcher may wait for the end of all that the program has left to this process
-    halcyon::close_all_but_streams();
+  // The launcher may wait for the end of all that the program has left to this process, and to those that it starts.
+  if (argc > 2) halcyon::close_all_but_streams();
+  if (is_removed) {
     halcyon::let_go({STDERR_FILENO});
     frames = frames_in_memory();
   }
   const halcyon::Outcome<std::string> path = halcyon::write_profile_from_frames(
       frames ? frames.number() : STDIN_FILENO, argv[1], is_removed ? tell_that_it_goes_on : nullptr);
-  if (path && argc > 2 && !is_removed) put_into_ledger(*path, argv[2]);
+  if (path && argc > 2 && !is_removed) put_into_ledger(*path, argv[2], true);
   std::printf("%s\n", (path ? "ok: " + *path : "error: " + path.failure().message).c_str());
   const bool is_told = std::fflush(stdout) == 0;
   if (!path) return 1;
@@ -113,7 +150,7 @@ int main(int argc, char** argv) {
     const halcyon::Descriptor profile(open(path->c_str(), O_RDWR | O_CLOEXEC));  // which a lock over NFS asks for
     if (profile) flock(profile.number(), LOCK_EX | LOCK_NB);
     setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);  // else HDF5 asks for the same lock
-    if (put_into_ledger(*path, argv[2])) unlink(path->c_str());
+    if (put_into_ledger(*path, argv[2], false)) unlink(path->c_str());
   }
   return 0;
 }
