@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "libprofile/record/run_names.hpp"
-#include "libprofile/shared/spool.hpp"
 #include "libprofile/system/helper_process.hpp"
 #include "libprofile/system/nanoseconds.hpp"
 #include "libprofile/system/own_executable.hpp"
+#include "libprofile/system/patience.hpp"
 
 namespace halcyon {
 namespace {
@@ -30,13 +30,13 @@ Admission ask_for_admission_in_time(const Settings& settings, const std::string&
   std::optional<std::string> answer = "";
   if (asking.start(keeper, {name, settings.ledger, program, file}, error)) {
     awaits = OwnDescriptor(asking.release_input());
-    answer = asking.answer(spool::longest_wait);
+    answer = asking.answer(patience);
   }
   if (answer == "yes") return {.is_admitted = true};
   awaits = OwnDescriptor();
   if (!answer) {
     asking.kill();
-    const std::string longest = std::to_string(spool::longest_wait.count());
+    const std::string longest = std::to_string(patience.count());
     return {.why_not = settings.ledger + " did not answer within " + longest + " s"};
   }
   constexpr std::string_view no = "no: ";

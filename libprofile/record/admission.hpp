@@ -1,5 +1,5 @@
-// Whether a run gets a row in the ledger of its site: asked on its first rank, when MPI is there. And the process of each
-// host that touches the spool for the ranks there (parts/spool_keeper.hpp).
+// Whether a run gets a row in the ledger of its site: asked on its first rank, when MPI is there. And the process of
+// each host that touches the spool for the ranks there (parts/spool_keeper.hpp).
 #pragma once
 
 #include <string>

@@ -25,9 +25,9 @@
 #include "libprofile/reduce/mpi_exchange.hpp"
 #include "libprofile/reduce/writer_process.hpp"
 #include "libprofile/shared/setting_values.hpp"
-#include "libprofile/shared/spool.hpp"
 #include "libprofile/system/fnv1a.hpp"
 #include "libprofile/system/nanoseconds.hpp"
+#include "libprofile/system/patience.hpp"
 #include "libprofile/system/process_memory.hpp"
 
 namespace halcyon {
@@ -155,7 +155,7 @@ struct Writer {
 // Of the writer. A spool must not hold up the run; a file that the user has asked for is waited for.
 std::optional<std::chrono::milliseconds> longest_silence(Recorder& run) {
   if (run.run.settings.keeps_profile) return std::nullopt;
-  return run.records.spool_hangs() ? std::chrono::milliseconds(0) : std::chrono::milliseconds(spool::longest_wait);
+  return run.records.spool_hangs() ? std::chrono::milliseconds(0) : std::chrono::milliseconds(patience);
 }
 
 struct Written {

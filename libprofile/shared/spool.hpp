@@ -3,7 +3,6 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -11,9 +10,6 @@ namespace halcyon::spool {
 
 /// The value of HALCYON_LEDGER with which a user keeps the own runs out of the ledger.
 inline constexpr std::string_view not_wanted = "off";
-
-/// A rank waits no longer for a spool that does not answer.
-inline constexpr std::chrono::seconds longest_wait(3);
 
 /// As long as the operator has a file of this name there, no run is recorded for the ledger.
 inline constexpr std::string_view name_of_switch = "off";

@@ -383,10 +383,13 @@ class Hanging(WithSpool):
     def hang(self):
         self.server.send_signal(signal.SIGSTOP)
 
-    def check_one_row(self, *exit_states):
-        """The spool hangs still. When it answers again, nothing is lost."""
+    def check_stopped(self):
         state = Path(f"/proc/{self.server.pid}/stat").read_text().rpartition(")")[2].split()[0]
         self.assertEqual(state, "T")
+
+    def check_one_row(self, *exit_states):
+        """When the spool, which still hangs, answers again, nothing is lost."""
+        self.check_stopped()
         self.server.send_signal(signal.SIGCONT)
         self.wait_until(lambda: not processes_of("halcyon-keep", self.spool))
         self.collect("--idle", "0")
@@ -435,6 +438,15 @@ class Hanging(WithSpool):
                 self.assertNotIn("halcyon", errors)
                 self.check_one_row("signal 15")
                 self.database.unlink()
+
+    def test_before_it_writes_a_profile_that_is_asked_for(self):
+        path = self.directory / "run.h5"
+        self.told(0, HALCYON_OUTPUT=path)
+        self.assertTrue(path.exists())
+        self.check_stopped()
+        self.server.send_signal(signal.SIGCONT)
+        self.wait_until(lambda: len(list(self.spool.glob("[!.]*.run"))) == 1)
+        self.assertEqual([run["exit_state"] for run in self.runs()], ["finalized"])
 
     def test_a_file_system_that_answers_again_has_all(self):
         process = self.started(1, program=GOES_ON, HALCYON_SPILL="1")

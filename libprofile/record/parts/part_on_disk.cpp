@@ -33,14 +33,14 @@ int PartOnDisk::create(const char* directory, const char* path, std::uint64_t be
   if (is_new_) syscall(SYS_fchmod, file.number(), made.st_mode | S_IRUSR | S_IWUSR);  // whatever the umask
   // Who owns the directory may read, rename and replace what is in it.
   struct stat around {};
-  const bool is_among_ours = direct::status_of_name(directory, around) == 0 && S_ISDIR(around.st_mode) &&
-                             around.st_uid == made.st_uid;
+  const bool is_among_ours =
+      direct::status_of_name(directory, around) == 0 && S_ISDIR(around.st_mode) && around.st_uid == made.st_uid;
   // Another rank has created the file, and this rank's place in it must be empty: what an earlier run left is kept.
   PartMagic taken{};
   const bool is_ours =
-      is_among_ours && (is_new_ || (S_ISREG(made.st_mode) && made.st_uid == direct::effective_user() &&
-                                    (!read_at(file.number(), beginning_at, taken.data(), taken.size()) ||
-                                     is_free(taken))));
+      is_among_ours &&
+      (is_new_ || (S_ISREG(made.st_mode) && made.st_uid == direct::effective_user() &&
+                   (!read_at(file.number(), beginning_at, taken.data(), taken.size()) || is_free(taken))));
   if (is_new_ && !is_among_ours) direct::remove_file(path);
   if (!is_ours) return EEXIST;
   file_ = std::move(file);

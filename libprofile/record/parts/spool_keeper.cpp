@@ -8,22 +8,21 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 
 #include "libprofile/record/block/segment_block.hpp"
 #include "libprofile/record/parts/spool_address.hpp"
-#include "libprofile/shared/spool.hpp"
 #include "libprofile/system/direct_calls.hpp"
 #include "libprofile/system/nanoseconds.hpp"
+#include "libprofile/system/patience.hpp"
 
 namespace halcyon {
 namespace {
 
 // 0, or errno.
 int connect_to(std::string_view name, OwnDescriptor& socket) {
-  socket = OwnDescriptor(
-      static_cast<int>(syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
+  socket =
+      OwnDescriptor(static_cast<int>(syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
   if (!socket) return errno;
   const SpoolAddress address(name);
   if (syscall(SYS_connect, socket.number(), address.get(), address.size) != 0) return errno;
@@ -161,7 +160,7 @@ bool SpoolKeeper::has_waited_long_enough() const { return until_ != 0 && nanosec
 bool SpoolKeeper::wait(short events) {
   constexpr std::uint64_t second = 1'000'000'000;
   const std::uint64_t now = nanoseconds_of(CLOCK_MONOTONIC);
-  if (until_ == 0) until_ = now + std::uint64_t{spool::longest_wait.count()} * second;
+  if (until_ == 0) until_ = now + std::uint64_t{patience.count()} * second;
   if (now >= until_) return false;
   timespec changed{static_cast<time_t>((until_ - now) / second), static_cast<long>((until_ - now) % second)};
   pollfd ready{socket_.number(), static_cast<short>(POLLIN | events), 0};

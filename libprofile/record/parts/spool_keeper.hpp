@@ -28,10 +28,9 @@ struct SpoolRequest {
 /// A request has no more bytes than this: some have room in a socket.
 inline constexpr std::size_t most_in_spool_request = std::size_t{64} << 10;
 
-
-/// What is asked for is answered by 0 or errno. A rank waits for an answer for a few seconds, and then no more until one
-/// has come: until then nothing is sent, unless it may be the last. What was sent is written also when the rank has ended.
-/// Async-signal-safe, the constructors aside.
+/// What is asked for is answered by 0 or errno. A rank waits for an answer for a few seconds, and then no more until
+/// one has come: until then nothing is sent, unless it may be the last. What was sent is written also when the rank has
+/// ended. Async-signal-safe, the constructors aside.
 class SpoolKeeper {
  public:
   SpoolKeeper() = default;

@@ -139,8 +139,8 @@ class Keeper {
   explicit operator bool() const { return static_cast<bool>(listening_); }
 
   void go_on() {
-    std::array<pollfd, 3> ready{pollfd{STDIN_FILENO, POLLIN, 0}, {ended_.number(), POLLIN, 0},
-                                {listening_.number(), POLLIN, 0}};
+    std::array<pollfd, 3> ready{
+        pollfd{STDIN_FILENO, POLLIN, 0}, {ended_.number(), POLLIN, 0}, {listening_.number(), POLLIN, 0}};
     for (bool is_awaited = true; is_awaited || ranks_ > 0;) {
       if (poll(ready.data(), ready.size(), -1) < 0) continue;
       char ended = 0;
@@ -160,7 +160,8 @@ class Keeper {
       if (!rank) return;
       ucred peer{};
       socklen_t size = sizeof peer;
-      const bool is_ours = getsockopt(rank.number(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+      const bool is_ours =
+          getsockopt(rank.number(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
       if (!is_ours) continue;
       try {
         std::thread([this, rank = std::move(rank)]() mutable {
