@@ -96,32 +96,29 @@ std::string path_of_frames(const std::string& profile) {
   return profile.substr(0, profile.size() - (profile.ends_with(ending) ? ending.size() : 0)) + ".frames";
 }
 
-// A program of ours that prints nothing.
+// A program of ours that prints something when it is through.
 class Child {
  public:
   explicit Child(const std::vector<std::string>& words) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return;
-    lives_ = halcyon::Descriptor(ends[0]);
-    const halcyon::Descriptor held_by_child(ends[1]);
+    output_ = halcyon::Descriptor(ends[0]);
+    const halcyon::Descriptor of_child(ends[1]);
     std::vector<char*> arguments;
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     posix_spawn_file_actions_t streams;
     posix_spawn_file_actions_init(&streams);
-    constexpr int kept = STDERR_FILENO + 1;
-    posix_spawn_file_actions_adddup2(&streams, held_by_child.number(), kept);
     posix_spawn_file_actions_addopen(&streams, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-      posix_spawn_file_actions_addopen(&streams, stream, "/dev/null", O_WRONLY, 0);
-    }
+    posix_spawn_file_actions_adddup2(&streams, of_child.number(), STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&streams, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     if (posix_spawn(&process_, arguments.front(), &streams, nullptr, arguments.data(), environ) != 0) process_ = -1;
     posix_spawn_file_actions_destroy(&streams);
   }
 
   /// Within the time that a program waits for a file system.
   bool ends_soon() const {
-    pollfd ended{lives_.number(), POLLIN, 0};
+    pollfd ended{output_.number(), POLLIN, 0};
     return poll(&ended, 1, static_cast<int>(std::chrono::milliseconds(halcyon::patience).count())) != 0;
   }
   bool succeeds() const {
@@ -130,7 +127,7 @@ class Child {
   }
 
  private:
-  halcyon::Descriptor lives_;
+  halcyon::Descriptor output_;
   pid_t process_ = -1;
 };
 
