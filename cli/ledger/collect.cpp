@@ -33,7 +33,7 @@ struct CollectOptions {
   std::uint64_t idle_minutes = 60;
 };
 
-// APP.NUMBERp.JOB.TIME.h5, of which APP may contain anything.
+// APP.NUMBERp.JOB.TIME.frames, of which APP may contain anything.
 bool is_of_job(const std::string& name, const std::string& job) {
   return name.find("p." + job + ".") != std::string::npos;
 }
@@ -50,9 +50,9 @@ double idle_seconds(const fs::path& place) {
   return std::chrono::duration<double>(fs::file_time_type::clock::now() - last).count();
 }
 
-// A process that writes judges its profile at this moment (libprofile/format/writer_main.cpp), and removes it then.
-bool is_judged_now(const fs::path& profile) {
-  const Descriptor file(open(profile.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+// A process that writes judges its frames at this moment (libprofile/format/writer_main.cpp), and removes them then.
+bool is_judged_now(const fs::path& frames) {
+  const Descriptor file(open(frames.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
   return file && flock(file.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
@@ -77,7 +77,7 @@ class Collecting {
         fs::remove(path, error);
       } else if (name.ends_with(parts_of(".h5"))) {
         recover_run_in(path);
-      } else if (name.ends_with(".h5") && !is_judged_now(path)) {
+      } else if (name.ends_with(".h5") || (name.ends_with(".frames") && !is_judged_now(path))) {
         judge(path);
       }
       show_step("");

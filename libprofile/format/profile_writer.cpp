@@ -1,18 +1,16 @@
 #include "libprofile/format/profile_writer.hpp"
 
-#include <fcntl.h>
 #include <hdf5_hl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <map>
 #include <vector>
 
 #include "libprofile/format/hdf5.hpp"
+#include "libprofile/format/new_file.hpp"
 #include "libprofile/format/schema.hpp"
 #include "libprofile/format/send_profile.hpp"
 #include "libprofile/system/cannot_write.hpp"
@@ -47,21 +45,6 @@ bool set_text(hid_t object, std::string_view name, std::string_view value) {
   return set_attribute(object, name, text_type().get(), static_cast<const void*>(&pointer));
 }
 
-// FILE.h5, FILE-2.h5, FILE-3.h5 ...
-std::string numbered(const std::string& path, int number) {
-  if (number == 1) return path;
-  const std::size_t name = path.rfind('/') + 1;  // npos + 1 is 0
-  const std::size_t dot = path.rfind('.');
-  const std::size_t at = dot == std::string::npos || dot <= name ? path.size() : dot;
-  return path.substr(0, at) + "-" + std::to_string(number) + path.substr(at);
-}
-
-// A hidden file beside the final one.
-std::string partial_name(const std::string& path) {
-  const std::size_t name = path.rfind('/') + 1;  // npos + 1 is 0
-  return path.substr(0, name) + "." + path.substr(name) + "." + std::to_string(getpid()) + ".partial";
-}
-
 // A dimension without values of its own, in the convention that netCDF readers know. If the file has it already, it is
 // opened.
 hdf5::Dataset dimension_of(hid_t file, const std::string& name, hsize_t length) {
@@ -85,9 +68,15 @@ struct ProfileWriter::State {
     const Variable* variable = nullptr;
   };
 
-  std::string path;
-  std::string partial;
+  explicit State(const std::string& path) : place(path) {
+    // Texts are converted in a buffer, which HDF5 clears before each use: a mebibyte if not said otherwise.
+    constexpr std::size_t conversion_bytes = std::size_t{64} << 10;
+    H5Pset_buffer(transfer.get(), conversion_bytes, nullptr, nullptr);
+  }
+
+  NewFile place;
   bool replaces = false;  // the existing file of that name
+  hdf5::PropertyList transfer{H5Pcreate(H5P_DATASET_XFER)};
   hdf5::File file;
   hsize_t segments = 0;
   hsize_t ranks = 0;
@@ -96,34 +85,8 @@ struct ProfileWriter::State {
   ~State() {
     columns.clear();
     file.reset();
-    if (!partial.empty()) unlink(partial.c_str());
   }
-
-  /// Gives the closed file its name, or the first free one like it.
-  Outcome<std::string> give_name();
 };
-
-Outcome<std::string> ProfileWriter::State::give_name() {
-  if (replaces) {
-    if (rename(partial.c_str(), path.c_str()) != 0) return cannot_write(path, errno);
-    partial.clear();
-    return path;
-  }
-  constexpr int most_names = 1000;
-  for (int number = 1; number <= most_names; ++number) {
-    const std::string name = numbered(path, number);
-    // Unlike rename, link refuses to replace a file.
-    if (link(partial.c_str(), name.c_str()) == 0) return name;
-    if (errno == EEXIST) continue;
-    // On a file system without hard links, rename after a check is the second best.
-    if (errno != EPERM && errno != EOPNOTSUPP && errno != EMLINK) break;
-    if (access(name.c_str(), F_OK) == 0) continue;
-    if (rename(partial.c_str(), name.c_str()) != 0) break;
-    partial.clear();
-    return name;
-  }
-  return cannot_write(path, errno);
-}
 
 ProfileWriter::ProfileWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 ProfileWriter::~ProfileWriter() = default;
@@ -132,19 +95,11 @@ ProfileWriter& ProfileWriter::operator=(ProfileWriter&&) noexcept = default;
 
 Outcome<ProfileWriter> ProfileWriter::create(const std::string& path) {
   hdf5::prepare();
-  auto state = std::make_unique<State>();
-  state->path = path;
-  state->partial = partial_name(path);
-  const int reachable = open(state->partial.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
-  if (reachable < 0) {
-    const int error = errno;
-    state->partial.clear();
-    return cannot_write(path, error);
-  }
-  close(reachable);
+  auto state = std::make_unique<State>(path);
+  if (const Status made = state->place.create(); !made) return made.failure();
   const hdf5::PropertyList access(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_sieve_buf_size(access.get(), 4096);  // per uncompressed column, each of which is written whole
-  state->file = hdf5::File(H5Fcreate(state->partial.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
+  state->file = hdf5::File(H5Fcreate(state->place.partial().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
   if (!state->file) return cannot_write(path, errno);
   ProfileWriter writer(std::move(state));
   if (const Status status = writer.attribute("schema_version", std::int64_t{newest_schema_version}); !status) {
@@ -155,27 +110,18 @@ Outcome<ProfileWriter> ProfileWriter::create(const std::string& path) {
 
 Outcome<ProfileWriter> ProfileWriter::amend(const std::string& path, std::uint64_t ranks) {
   hdf5::prepare();
-  auto state = std::make_unique<State>();
-  state->path = path;
+  auto state = std::make_unique<State>(path);
   state->replaces = true;
   state->ranks = ranks;
-  const std::string partial = partial_name(path);
-  std::error_code error;
-  errno = 0;
-  if (!std::filesystem::copy_file(path, partial, error)) {
-    const int why = errno != 0 ? errno : error.value();  // the library calls a full disk an input/output error
-    if (error != std::errc::file_exists) unlink(partial.c_str());
-    return cannot_write(path, why);
-  }
-  state->partial = partial;
-  state->file = hdf5::File(H5Fopen(partial.c_str(), H5F_ACC_RDWR, H5P_DEFAULT));
+  if (const Status made = state->place.copy(); !made) return made.failure();
+  state->file = hdf5::File(H5Fopen(state->place.partial().c_str(), H5F_ACC_RDWR, H5P_DEFAULT));
   if (!state->file) return cannot_write(path, errno);
   return ProfileWriter(std::move(state));
 }
 
 Status ProfileWriter::attribute(std::string_view name, std::string_view value) {
   errno = 0;
-  if (!set_text(state_->file.get(), name, value)) return cannot_write(state_->path, errno);
+  if (!set_text(state_->file.get(), name, value)) return cannot_write(state_->place.path(), errno);
   return Done{};
 }
 
@@ -189,13 +135,15 @@ Status ProfileWriter::attribute(std::string_view name, std::int64_t value) {
     }
     (of_segments ? state_->segments : state_->ranks) = length;
   }
-  if (!set_attribute(state_->file.get(), name, H5T_NATIVE_INT64, &value)) return cannot_write(state_->path, errno);
+  if (!set_attribute(state_->file.get(), name, H5T_NATIVE_INT64, &value))
+    return cannot_write(state_->place.path(), errno);
   return Done{};
 }
 
 Status ProfileWriter::attribute(std::string_view name, double value) {
   errno = 0;
-  if (!set_attribute(state_->file.get(), name, H5T_NATIVE_DOUBLE, &value)) return cannot_write(state_->path, errno);
+  if (!set_attribute(state_->file.get(), name, H5T_NATIVE_DOUBLE, &value))
+    return cannot_write(state_->place.path(), errno);
   return Done{};
 }
 
@@ -234,22 +182,24 @@ Status ProfileWriter::append(std::string_view name, ElementType type, const void
                                               space.get(), H5P_DEFAULT, layout.get(), H5P_DEFAULT));
     if (!column.dataset || !set_text(column.dataset.get(), "description", variable->column.description) ||
         (!variable->column.units.empty() && !set_text(column.dataset.get(), "units", variable->column.units))) {
-      return cannot_write(state_->path, errno);
+      return cannot_write(state_->place.path(), errno);
     }
     found = state_->columns.emplace(std::string(name), std::move(column)).first;
   }
 
   State::Column& column = found->second;
   if (column.written + count > column.length) {
-    return Failure{"column '" + std::string(name) + "' of " + state_->path + " got more values than the profile has"};
+    return Failure{"column '" + std::string(name) + "' of " + state_->place.path() +
+                   " got more values than the profile has"};
   }
   if (count == 0) return Done{};
   const hdf5::Dataspace file_space(H5Dget_space(column.dataset.get()));
   H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, &column.written, nullptr, &count, nullptr);
   const hdf5::Dataspace memory_space(H5Screate_simple(1, &count, nullptr));
   const void* source = type == ElementType::text ? static_cast<const void*>(texts.data()) : data;
-  if (H5Dwrite(column.dataset.get(), own_type.get(), memory_space.get(), file_space.get(), H5P_DEFAULT, source) < 0) {
-    return cannot_write(state_->path, errno);
+  if (H5Dwrite(column.dataset.get(), own_type.get(), memory_space.get(), file_space.get(), state_->transfer.get(),
+               source) < 0) {
+    return cannot_write(state_->place.path(), errno);
   }
   column.written += count;
   return Done{};
@@ -261,24 +211,25 @@ Outcome<std::string> ProfileWriter::finish() {
   std::map<std::string, hdf5::Dataset> dimensions;
   for (auto& [name, column] : state.columns) {
     if (column.written != column.length) {
-      return Failure{"column '" + name + "' of " + state.path + " is incomplete"};
+      return Failure{"column '" + name + "' of " + state.place.path() + " is incomplete"};
     }
     const std::string& dimension = column.variable->column.over;
     auto scale = dimensions.find(dimension);
     if (scale == dimensions.end()) {
       hdf5::Dataset dataset = dimension_of(state.file.get(), dimension, column.length);
-      if (!dataset) return cannot_write(state.path, errno);
+      if (!dataset) return cannot_write(state.place.path(), errno);
       scale = dimensions.emplace(dimension, std::move(dataset)).first;
     }
-    if (H5DSattach_scale(column.dataset.get(), scale->second.get(), 0) < 0) return cannot_write(state.path, errno);
-    if (!column.dataset.reset()) return cannot_write(state.path, errno);
+    if (H5DSattach_scale(column.dataset.get(), scale->second.get(), 0) < 0)
+      return cannot_write(state.place.path(), errno);
+    if (!column.dataset.reset()) return cannot_write(state.place.path(), errno);
   }
   for (auto& [name, dataset] : dimensions) {
-    if (!dataset.reset()) return cannot_write(state.path, errno);
+    if (!dataset.reset()) return cannot_write(state.place.path(), errno);
   }
   state.columns.clear();
-  if (!state.file.reset()) return cannot_write(state.path, errno);
-  return state.give_name();
+  if (!state.file.reset()) return cannot_write(state.place.path(), errno);
+  return state.replaces ? state.place.replace() : state.place.give_name();
 }
 
 namespace {

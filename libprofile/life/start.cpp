@@ -62,15 +62,21 @@ bool is_first_of_program(int rank) {
 bool is_to_be_recorded(ThisRun& run) {
   Settings& settings = run.settings;
   if (settings.ledger.empty()) return settings.keeps_profile;
-  std::vector<std::byte> is_admitted{std::byte{0}};
+  // Of the process that touches the spool for the ranks of a host. Empty: the run is not admitted.
+  std::vector<std::byte> told;
   if (run.rank == 0) {
-    const Admission admission = ask_for_admission_in_time(settings);
-    is_admitted.front() = static_cast<std::byte>(admission.is_admitted);
+    const std::string chosen = name_of_new_keeper();
+    const Admission admission = ask_for_admission_in_time(settings, settings.keeps_profile ? "" : chosen, run.keeper);
     if (!admission.why_not.empty()) tell_missing_in_ledger(admission.why_not);
+    const auto* const name = reinterpret_cast<const std::byte*>(chosen.data());
+    if (admission.is_admitted) told.assign(name, name + chosen.size());
   }
-  MpiExchange(run.rank, run.ranks, run.recorders_comm).broadcast(is_admitted);
-  if (is_admitted.front() == std::byte{0}) settings.ledger.clear();
-  return settings.keeps_profile || !settings.ledger.empty();
+  MpiExchange(run.rank, run.ranks, run.recorders_comm).broadcast(told);
+  if (told.empty()) settings.ledger.clear();
+  if (settings.keeps_profile || told.empty()) return settings.keeps_profile;
+  settings.keeper.assign(reinterpret_cast<const char*>(told.data()), told.size());
+  if (run.rank != 0 && launcher::is_spokesman_of_host()) run.keeper = start_keeper(settings.keeper);
+  return true;
 }
 
 // In the calling thread, which has just joined the world of this run.

@@ -25,6 +25,7 @@ void stop_in_forked_child() {
   recording.store(false);
   recorder->gate.note_saved();
   recorder->live.forget();
+  recorder->let_keeper_go();
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ void Records::start(const ThisRun& run, bool with_injection) {
   const std::size_t most_segments = std::max<std::size_t>(run.settings.memory_bytes / bytes_per_segment, 1);
   segments_ = std::make_unique<SegmentStore>(most_segments, with_injection, &part_, !run.settings.keeps_profile);
   part_.reserve_descriptor();
+  part_.leave_to(run.settings.keeper);
   keeps_profile_ = run.settings.keeps_profile;
   if (run.rank != 0) return;
   constexpr std::size_t longest_in_line = 200;
@@ -73,7 +74,8 @@ void Records::place_part(const ThisRun& run, const RunFacts& facts, const std::s
 bool Records::write(const RankFigures& figures) {
   const bool blocks_written = segments_->spill();
   const std::size_t size = write_tail(tail_.get(), figures, end_, *segments_, sites_.sites(), sites_.modules());
-  return part_.write_tail(tail_.get(), size) && blocks_written;
+  const bool tail_written = part_.write_tail(tail_.get(), size);
+  return part_.settle() && tail_written && blocks_written;
 }
 
 bool Records::spill(PartEnd end, const RankFigures& figures) {
@@ -84,6 +86,7 @@ bool Records::spill(PartEnd end, const RankFigures& figures) {
   const bool has_gone_on = segments_->size() != saved_;
   if (end_ == part_is_running || has_gone_on) end_ = end;
   saved_ = segments_->size();
+  part_.hurry(end != part_is_running);
   bool written = write(figures);
   if (!written && end != part_is_running && segments_->is_in_memory() && part_.go_to_second_place()) {
     segments_->forget_file();

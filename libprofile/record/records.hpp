@@ -60,6 +60,11 @@ class Records {
   void remove_part() { part_.remove(); }
   void remove_parts_of_all_ranks() { part_.remove_run(); }
 
+  /// The process that touches the spool does not answer.
+  bool spool_hangs() { return part_.hangs(); }
+  /// Nothing more is written. Async-signal-safe.
+  void let_keeper_go() { part_.leave_no_more(); }
+
  private:
   bool write(const RankFigures& figures);
 

@@ -27,6 +27,7 @@ struct Settings {
   std::string job;                            // the launcher's name for it; may be empty
   int spill_seconds = default_spill_seconds;  // between two spills; 0: only when the run dies, or memory is full
   std::string ledger;                         // the spool that gets a row of the run; empty: none does
+  std::string keeper;                         // the process that touches it for the ranks of a host; empty: none does
   bool keeps_profile = true;                  // false: the profile is made for that row alone
 };
 

@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,7 @@
 #include "libprofile/shared/setting_values.hpp"
 #include "libprofile/system/fnv1a.hpp"
 #include "libprofile/system/nanoseconds.hpp"
+#include "libprofile/system/patience.hpp"
 #include "libprofile/system/process_memory.hpp"
 
 namespace halcyon {
@@ -140,12 +143,20 @@ struct Writer {
   Writer(const Exchange& exchange, const std::string& path, const Settings& settings)
       : is_started(exchange.is_root() && process.start(path, settings.ledger, settings.keeps_profile, error)) {}
 
-  Outcome<std::string> finish() { return is_started ? process.finish() : Outcome<std::string>(Failure{error}); }
+  Outcome<std::string> finish(std::optional<std::chrono::milliseconds> longest_silence) {
+    return is_started ? process.finish(longest_silence) : Outcome<std::string>(Failure{error});
+  }
 
   WriterProcess process;
   std::string error;
   bool is_started;
 };
+
+// Of the writer. A spool must not hold up the run; a file that the user has asked for is waited for.
+std::optional<std::chrono::milliseconds> longest_silence(Recorder& run) {
+  if (run.run.settings.keeps_profile) return std::nullopt;
+  return run.records.spool_hangs() ? std::chrono::milliseconds(0) : std::chrono::milliseconds(patience);
+}
 
 struct Written {
   std::string path;
@@ -168,7 +179,7 @@ Outcome<Written> write_and_save(Writer& writer, const Exchange& exchange, const 
   // and the receipt say so. If a signal came before, the parts were saved, and there must be no profile.
   const Change change(run.gate, current_thread());
   if (run.gate.has_unsaved()) frames.end();
-  const Outcome<std::string> path = writer.finish();
+  const Outcome<std::string> path = writer.finish(longest_silence(run));
   Written written;
   if (path) {
     run.gate.note_saved();

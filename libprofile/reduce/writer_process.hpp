@@ -1,6 +1,8 @@
 // The process that writes the profile, started by rank 0 when the run ends.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 
 #include "libprofile/system/helper_process.hpp"
@@ -16,8 +18,9 @@ class WriterProcess {
   bool start(const std::string& path, const std::string& spool, bool keeps_profile, std::string& error);
   /// The file descriptor that takes the frames.
   int input() const { return process_.input(); }
-  /// Ends the frames and waits for the outcome: the file name that the profile got.
-  Outcome<std::string> finish();
+  /// Ends the frames and waits for the outcome: the file name that the profile got. No longer than for
+  /// `longest_silence` if nothing is told meanwhile; the process then goes on.
+  Outcome<std::string> finish(std::optional<std::chrono::milliseconds> longest_silence);
 
  private:
   HelperProcess process_;

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -161,22 +162,21 @@ void HelperProcess::hang_up() {
   }
 }
 
-std::optional<std::string> HelperProcess::answer(std::optional<std::chrono::milliseconds> longest_wait) {
+std::optional<std::string> HelperProcess::answer(std::optional<std::chrono::milliseconds> longest_silence) {
+  using std::chrono::milliseconds;
   using std::chrono::steady_clock;
-  const steady_clock::time_point began = steady_clock::now();
-  close(std::exchange(input_, -1));
+  if (input_ >= 0) close(std::exchange(input_, -1));
   std::string answer;
   char piece[256];
+  steady_clock::time_point heard = steady_clock::now();
   for (;;) {
-    if (longest_wait) {
-      const auto left =
-          std::chrono::duration_cast<std::chrono::milliseconds>(*longest_wait - (steady_clock::now() - began)).count();
+    if (longest_silence) {
+      const milliseconds silence = std::chrono::duration_cast<milliseconds>(steady_clock::now() - heard);
+      const milliseconds left = std::max(*longest_silence - silence, milliseconds(0));
       pollfd ready{output_, POLLIN, 0};
-      const int found = left > 0 ? poll(&ready, 1, static_cast<int>(left)) : 0;
+      const int found = poll(&ready, 1, static_cast<int>(left.count()));
       if (found < 0 && errno == EINTR) continue;
       if (found == 0) {
-        // It has not ended, so the number is still its own.
-        if (process_ > 0) syscall(SYS_kill, process_, SIGKILL);
         hang_up();
         return std::nullopt;
       }
@@ -184,11 +184,16 @@ std::optional<std::string> HelperProcess::answer(std::optional<std::chrono::mill
     const ssize_t got = read(output_, piece, sizeof piece);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
+    heard = steady_clock::now();
     answer.append(piece, static_cast<std::size_t>(got));
   }
   hang_up();
   if (answer.ends_with('\n')) answer.pop_back();  // and no other one: names of files may end with it
   return answer;
+}
+
+void HelperProcess::kill() const {
+  if (process_ > 0) syscall(SYS_kill, process_, SIGKILL);
 }
 
 }  // namespace halcyon

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace halcyon {
@@ -24,9 +25,12 @@ class HelperProcess {
   bool start(const std::string& name, const std::vector<std::string>& words, std::string& error);
   /// The file descriptor of its standard input.
   int input() const { return input_; }
-  /// Ends its input, and waits for all that it prints. Nothing if it goes on for longer than `longest_wait`: it is then
-  /// killed.
-  std::optional<std::string> answer(std::optional<std::chrono::milliseconds> longest_wait = std::nullopt);
+  /// Takes its input away from this object, which then does not end it.
+  int release_input() { return std::exchange(input_, -1); }
+  /// Ends its input, and waits for all that it prints. Nothing if it prints nothing for longer than `longest_silence`.
+  std::optional<std::string> answer(std::optional<std::chrono::milliseconds> longest_silence = std::nullopt);
+  /// For a process that has not answered: it has not ended, so the number is still its own.
+  void kill() const;
 
  private:
   void hang_up();

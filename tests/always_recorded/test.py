@@ -23,6 +23,7 @@ PROGRAM = EXAMPLES / "halo_c"
 COMMAND = [PROGRAM, "50"]
 BARRIERS = 1000
 MANY = 100000  # more than a mebibyte has room for
+GOES_ON = PROGRAMS / "goes_on"  # is ready after so many barriers, and goes on until it reads a line
 ENDLESS = PROGRAMS / "endless"  # is ready after so many barriers, and goes on until a signal ends it
 MEBIBYTE = 1 << 20
 MOST_BYTES = 50000  # of a job in the spool
@@ -96,13 +97,13 @@ class WithSpool(halcyon_test.Behaviour):
         self.assertEqual(self.spooled(), [])
         self.assertEqual(list(self.directory.glob("*.h5*")) + list(self.temporary.glob("*.h5*")), [])
 
-    def started(self, barriers=BARRIERS, **environment):
-        """ENDLESS with the recorder, when its ranks are ready."""
+    def started(self, *words_of_program, program=ENDLESS, **environment):
+        """The program with the recorder, when its ranks are ready."""
         words = MPI.launch(2)
         for name, value in {"HALCYON_LEDGER": self.spool, "LD_PRELOAD": LIBRARY, **environment}.items():
             words += MPI.exported(name, value)
-        process = subprocess.Popen([str(word) for word in [*words, ENDLESS, barriers]], cwd=self.directory, text=True,
-                                   env=self.own_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        process = subprocess.Popen([str(word) for word in [*words, program, *(words_of_program or [BARRIERS])]], cwd=self.directory, text=True,
+                                   env=self.own_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, start_new_session=True)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
@@ -163,7 +164,7 @@ class Rows(WithSpool):
 class EndedRuns(WithSpool):
 
     def test_a_run_of_more_segments_than_memory_holds_leaves_no_more_than_that(self):
-        process = self.started(barriers=MANY, HALCYON_MEMORY="1")
+        process = self.started(MANY, HALCYON_MEMORY="1")
         part = next(self.unfinished.glob("*.parts/*.part"))
         os.killpg(process.pid, signal.SIGTERM)
         process.communicate()
@@ -353,35 +354,107 @@ class Unavailable(WithSpool):
         finished = self.recorded("sh", "-c", f"rm -rf {spool}; exec {PROGRAM} 50", spool=spool)
         self.check_runs_on(finished)
 
-    def test_a_spool_that_hangs(self):
-        if shutil.which("fuse-overlayfs") is None:
-            self.skipTest("no file system can be made to hang (package fuse-overlayfs)")
-        places = {name: self.scratch_directory() for name in ("lowerdir", "upperdir", "workdir")}
-        hanging = self.scratch_directory()
-        hanging.chmod(0o1733)
-        server = subprocess.Popen(["fuse-overlayfs", "-f", "-o", ",".join(f"{name}={place}" for name, place in places.items()),
-                                   hanging], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(subprocess.run, ["umount", "-l", hanging], capture_output=True, check=False)
-        self.addCleanup(server.wait)
-        self.addCleanup(server.kill)
-        while not hanging.is_mount() and server.poll() is None:
-            pass
-        if not hanging.is_mount():
-            self.skipTest("fuse-overlayfs cannot mount here")
-        server.send_signal(signal.SIGSTOP)
-        finished = self.recorded(spool=hanging)
-        self.check_runs_on(finished)
-        self.assertIn("did not answer", finished.errors)
-        site = installed_at(self.directory / "site", hanging)
-        for script in ("task_prolog", "epilog"):
-            finished = self.run_command([site / script], SLURM_JOB_NODELIST="one", SLURM_JOB_UID=os.geteuid())
-            self.assertEqual((finished.status, finished.errors), (0, ""), finished)
-
     def test_the_recorder_of_another_mpi_family_is_silent(self):
         other = library_of(OTHER_MPI, "halcyon")
         if not other.exists():
             self.skipTest(f"{other} was not built")
         self.check_not_noticed(self.mpirun(2, COMMAND, preload=(other,), HALCYON_LEDGER=self.spool))
+
+
+@unittest.skipIf(shutil.which("fuse-overlayfs") is None, "no file system can be made to hang (package fuse-overlayfs)")
+class Hanging(WithSpool):
+    """The spool is of a file system whose server stops."""
+
+    def setUp(self):
+        super().setUp()
+        places = {name: self.scratch_directory() for name in ("lowerdir", "upperdir", "workdir")}
+        places["upperdir"].chmod(0o1733)
+        mounted = ",".join(f"{name}={place}" for name, place in places.items())
+        self.server = subprocess.Popen(["fuse-overlayfs", "-f", "-o", mounted, self.spool],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(subprocess.run, ["umount", "-l", self.spool], capture_output=True, check=False)
+        self.addCleanup(self.server.wait)
+        self.addCleanup(self.server.kill)
+        while not self.spool.is_mount() and self.server.poll() is None:
+            pass
+        if not self.spool.is_mount():
+            self.skipTest("fuse-overlayfs cannot mount here")
+
+    def hang(self):
+        self.server.send_signal(signal.SIGSTOP)
+
+    def check_stopped(self):
+        state = Path(f"/proc/{self.server.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        self.assertEqual(state, "T")
+
+    def check_one_row(self, *exit_states):
+        """When the spool, which still hangs, answers again, nothing is lost."""
+        self.check_stopped()
+        self.server.send_signal(signal.SIGCONT)
+        self.wait_until(lambda: not processes_of("halcyon-keep", self.spool))
+        self.collect("--idle", "0")
+        [run] = self.runs()
+        self.assertIn(run["exit_state"], exit_states)
+        self.assertEqual(run["ranks"], 2)
+        [(segments,)] = self.rows("SELECT segments FROM run")
+        self.assertGreaterEqual(segments, BARRIERS)
+        self.assertEqual(self.left(), [])
+
+    def told(self, seconds, **environment):
+        """GOES_ON, which goes on for so long after the spool has begun to hang."""
+        process = self.started(seconds, program=GOES_ON, **environment)
+        self.hang()
+        output, errors = process.communicate("end\n")
+        self.assertEqual((process.returncode, output, errors), (0, "ended\n", ""))
+
+    def test_when_the_program_starts(self):
+        self.hang()
+        finished = self.recorded()
+        self.assertEqual((finished.status, finished.output), (0, self.plain().output), finished)
+        self.assertEqual(len(finished.errors.splitlines()), 1, finished)
+        self.assertIn("did not answer", finished.errors)
+        site = installed_at(self.directory / "site", self.spool)
+        for script in ("task_prolog", "epilog"):
+            finished = self.run_command([site / script], SLURM_JOB_NODELIST="one", SLURM_JOB_UID=os.geteuid())
+            self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+
+    def test_while_the_program_runs(self):
+        self.told(2, HALCYON_SPILL="1")
+        self.check_one_row("finalized")
+
+    def test_before_it_calls_finalize(self):
+        self.told(0)
+        self.check_one_row("finalized")
+
+    def test_before_it_is_killed(self):
+        for saved in (False, True):
+            with self.subTest(saved=saved):
+                process = self.started(HALCYON_LIVE="on", **({"HALCYON_SPILL": "1"} if saved else {}))
+                if saved:
+                    self.wait_until(lambda: len(list(self.unfinished.glob("*.parts/*.part"))) == 1)
+                self.hang()
+                process.send_signal(signal.SIGTERM)
+                _, errors = process.communicate()
+                self.assertNotIn("halcyon", errors)
+                self.check_one_row("signal 15")
+                self.database.unlink()
+
+    def test_before_it_writes_a_profile_that_is_asked_for(self):
+        path = self.directory / "run.h5"
+        self.told(0, HALCYON_OUTPUT=path)
+        self.assertTrue(path.exists())
+        self.check_stopped()
+        self.server.send_signal(signal.SIGCONT)
+        self.wait_until(lambda: len(list(self.spool.glob("[!.]*.run"))) == 1)
+        self.assertEqual([run["exit_state"] for run in self.runs()], ["finalized"])
+
+    def test_a_file_system_that_answers_again_has_all(self):
+        process = self.started(1, program=GOES_ON, HALCYON_SPILL="1")
+        self.hang()
+        self.server.send_signal(signal.SIGCONT)
+        process.communicate("end\n")
+        self.wait_until(lambda: not processes_of("halcyon-keep", self.spool))
+        self.assertEqual(([run["exit_state"] for run in self.runs()], self.left()), (["finalized"], []))
 
 
 @unittest.skipIf(missing(), f"no {', '.join(missing())}")

@@ -1,9 +1,7 @@
 #include "libprofile/record/parts/part_file.hpp"
 
 #define XXH_INLINE_ALL  // the preloaded libraries need no other library at run time
-#include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -16,16 +14,10 @@
 #include <new>
 #include <stdexcept>
 
-#include "libprofile/interpose/signal_blocked.hpp"
 #include "libprofile/system/descriptor.hpp"
 
 namespace halcyon {
 namespace {
-
-using Magic = std::array<char, part_magic.size()>;
-// In the place of the magic of a part that could not be written as a whole.
-constexpr Magic withdrawn_magic{'H', 'L', 'C', 'N', 'O', 'N', 'E', '\0'};
-bool is_free(const Magic& magic) { return magic == Magic{} || magic == withdrawn_magic; }
 
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t up_to_page(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
@@ -115,61 +107,50 @@ std::uint64_t PartFile::seed(std::uint64_t number) const {
 
 bool PartFile::create() {
   if (place_->path.empty()) return false;
-  if (direct::make_directory(place_->directory.c_str(), 0755) == 0) {
-    direct::allow(place_->directory.c_str(), S_IRWXU);
-  } else if (errno != EEXIST) {
-    return false;
+  if (has_keeper()) {
+    error_ = keeper_.create(place_->directory.c_str(), place_->path.c_str(), in_file(0));
+    is_open_at_keeper_ = error_ == 0;
   }
-  spare_ = OwnDescriptor();  // its number is free for the file
-  bool is_new = true;
-  int file = direct::open(place_->path.c_str(), O_CREAT | O_EXCL | O_RDWR, 0644);
-  if (file < 0 && errno == EEXIST) {
-    is_new = false;
-    file = direct::open(place_->path.c_str(), O_RDWR | O_NOFOLLOW);
+  if (!has_keeper()) {
+    spare_ = OwnDescriptor();  // its number is free for the file
+    error_ = file_.create(place_->directory.c_str(), place_->path.c_str(), in_file(0));
   }
-  if (file < 0) return false;
-  file_ = OwnDescriptor(file);
-  struct stat made {};
-  direct::status(file_.number(), made);
-  if (is_new) syscall(SYS_fchmod, file_.number(), made.st_mode | S_IRUSR | S_IWUSR);  // whatever the umask
-  // Who owns the directory may read, rename and replace what is in it.
-  struct stat around {};
-  const bool is_among_ours = direct::status_of_name(place_->directory.c_str(), around) == 0 &&
-                             S_ISDIR(around.st_mode) && around.st_uid == made.st_uid;
-  // Another rank has created the file, and this rank's place in it must be empty: what an earlier run left is kept.
-  Magic taken{};
-  const bool is_ours =
-      is_among_ours &&
-      (is_new || (S_ISREG(made.st_mode) && made.st_uid == direct::effective_user() &&
-                  (!read_at(0, reinterpret_cast<std::byte*>(taken.data()), taken.size()) || is_free(taken))));
-  if (!is_ours) error_ = EEXIST;
   // The byte between them may be set.
-  if (is_ours && write_at(facts_of_part_at, facts_.data(), facts_.size()) &&
+  if (error_ == 0 && write_at(facts_of_part_at, facts_.data(), facts_.size()) &&
       write_at(0, beginning_.data(), beginning_.size())) {
+    is_beginning_sure_ = !keeper_.hurries();
     return true;
   }
-  if (is_ours) blot_out();
-  if (is_new && !is_among_ours) direct::remove_file(place_->path.c_str());
-  place_->has_left_file = place_->has_left_file || (is_new && is_among_ours);  // other ranks may be writing into it
-  file_ = OwnDescriptor();
+  if (is_open()) withdraw();
   errno = error_;
   return false;
 }
 
-// What is there of this part, which is not whole, is no longer taken for one.
-void PartFile::blot_out() {
-  const iovec bytes{const_cast<char*>(withdrawn_magic.data()), withdrawn_magic.size()};  // which are only read
-  const SignalBlocked no_death_by_quota(SIGXFSZ);
-  direct::write_at(file_.number(), &bytes, 1, in_file(0));
+bool PartFile::settle() {
+  if (!is_open_at_keeper_) return true;
+  const int failed = keeper_.wait_for_answers();
+  if (failed != 0) error_ = failed;
+  if (failed != 0 && !is_beginning_sure_) withdraw();
+  is_beginning_sure_ = true;
+  return failed == 0;
+}
+
+// What is there of this part, which is not whole, is no longer taken for one. Other ranks may be writing into the file.
+void PartFile::withdraw() {
+  iovec bytes{const_cast<char*>(withdrawn_magic.data()), withdrawn_magic.size()};  // which are only read
+  write_into_file(in_file(0), &bytes, 1);
+  place_->has_left_file = place_->has_left_file || is_open_at_keeper_ || file_.is_new();
+  file_ = PartOnDisk();
+  is_open_at_keeper_ = false;
 }
 
 bool PartFile::go_to_second_place() {
   if (tails_written_ != 0 || is_in_second_place() || places_[1].path.empty()) return false;
   if (file_.is_still_ours()) {
-    blot_out();
+    withdraw();
     place_->has_left_file = true;
   }
-  file_ = OwnDescriptor();
+  file_ = PartOnDisk();
   place_ = &places_[1];
   return true;
 }
@@ -202,26 +183,17 @@ bool PartFile::read_at(std::uint64_t offset, std::byte* data, std::size_t bytes)
 // `offset`: in the file.
 bool PartFile::write_vectors(std::uint64_t offset, Vectors& vectors, std::size_t count) {
   ++writes_;
-  const SignalBlocked no_death_by_quota(SIGXFSZ);
-  if ((!file_ && !create()) || !file_.is_still_ours()) {
-    error_ = !file_ ? errno : EBADF;
+  if (!is_open() && !create()) {
+    error_ = errno;
     return false;
   }
-  for (std::size_t first = 0; first < count;) {
-    const ssize_t written = direct::write_at(file_.number(), &vectors[first], count - first, offset);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      error_ = written < 0 ? errno : ENOSPC;
-      return false;
-    }
-    offset += static_cast<std::uint64_t>(written);
-    std::size_t left = static_cast<std::size_t>(written);
-    for (; first < count && left >= vectors[first].iov_len; ++first) left -= vectors[first].iov_len;
-    if (first == count) break;
-    vectors[first].iov_base = static_cast<char*>(vectors[first].iov_base) + left;
-    vectors[first].iov_len -= left;
-  }
-  return true;
+  const int failed = write_into_file(offset, vectors.data(), count);
+  if (failed != 0) error_ = failed;
+  return failed == 0;
+}
+
+int PartFile::write_into_file(std::uint64_t offset, iovec* pieces, std::size_t count) {
+  return is_open_at_keeper_ ? keeper_.write(offset, {pieces, count}) : file_.write(offset, pieces, count);
 }
 
 // The first rank's own beginning does not touch the byte, and may come later. Ranks that ask at the same time: one of
@@ -316,7 +288,7 @@ void PartFile::read_maps(std::size_t index, OwnedBlock& block) const {
 
 void PartFile::open_existing(const std::string& path) {
   place_->path = path;
-  file_ = OwnDescriptor(direct::open(path.c_str(), O_RDONLY));
+  file_ = PartOnDisk(OwnDescriptor(direct::open(path.c_str(), O_RDONLY)));
   if (!file_) refuse(path, std::string("cannot be opened: ") + std::strerror(errno));
 }
 
@@ -329,7 +301,7 @@ void PartFile::read_beginning(std::uint32_t place) {
   if (!is_long_enough || std::memcmp(beginning.data(), part_magic.data(), part_magic.size() - 1) != 0) {
     refuse(path(), "is not a part of a run that Halcyon recorded");
   }
-  const bool has_this_magic = in.get<std::array<char, part_magic.size()>>() == part_magic;
+  const bool has_this_magic = in.get<PartMagic>() == part_magic;
   const auto version = in.get<std::uint32_t>();
   for_each_number_of_header(header_, [&in](auto& number) { in.get(number); });
   if (!has_this_magic || version != part_version || header_.layout != layout_of_part()) {
@@ -364,7 +336,7 @@ PartsInFile PartFile::parts_in(const std::string& path) {
   bool is_known = false;
   bool is_withdrawn = false;
   for (std::uint32_t place = 0; place < ranks_in_file; ++place) {
-    Magic magic{};
+    PartMagic magic{};
     if (!halcyon::read_at(file.file_.number(), place * part_piece, magic.data(), magic.size())) continue;
     is_withdrawn = is_withdrawn || magic == withdrawn_magic;
     if (is_free(magic)) continue;
@@ -454,30 +426,25 @@ std::size_t PartFile::blocks_within() const {
 
 void PartFile::remove_run() {
   for (const Place& place : places_) {
-    // DIRECTORY/RUN.HOST-FIRST.part
-    const std::string beginning = place.path.substr(0, place.path.rfind('.', place.path.rfind('.') - 1) + 1);
-    std::vector<std::string> parts;
-    if (DIR* directory = opendir(place.directory.c_str()); directory != nullptr) {
-      while (const dirent* entry = readdir(directory)) {
-        const std::string path = place.directory + "/" + entry->d_name;
-        if (path.starts_with(beginning)) parts.push_back(path);
-      }
-      closedir(directory);
+    if (place.path.empty()) continue;
+    if (has_keeper()) {
+      keeper_.remove_run(place.directory.c_str(), place.path.c_str());
+    } else {
+      PartOnDisk::remove_run(place.directory, place.path);
     }
-    for (const std::string& part : parts) direct::remove_file(part.c_str());
-    if (!parts.empty()) direct::remove_directory(place.directory.c_str());
   }
 }
 
 void PartFile::remove() {
-  struct stat state {};
-  const bool is_removed =
-      file_ && direct::status(file_.number(), state) == 0 && state.st_nlink == 0;  // by another rank
   for (const Place& place : places_) {
-    const bool has_file = place.has_left_file || (&place == place_ && file_ && !is_removed);
-    if (!has_file) continue;
-    direct::remove_file(place.path.c_str());
-    direct::remove_directory(place.directory.c_str());  // fails while it holds the parts of other ranks
+    const bool is_here = &place == place_ && is_open();
+    if (!is_here && !place.has_left_file) continue;
+    if (has_keeper()) {
+      keeper_.remove(place.directory.c_str(), place.path.c_str());
+    } else {
+      const PartOnDisk closed;
+      (is_here ? file_ : closed).remove(place.directory.c_str(), place.path.c_str());
+    }
   }
 }
 

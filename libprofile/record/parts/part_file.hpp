@@ -12,6 +12,8 @@
 
 #include "libprofile/format/packer.hpp"
 #include "libprofile/record/block/segment_block.hpp"
+#include "libprofile/record/parts/part_on_disk.hpp"
+#include "libprofile/record/parts/spool_keeper.hpp"
 #include "libprofile/system/own_descriptor.hpp"
 
 namespace halcyon {
@@ -68,7 +70,7 @@ constexpr void for_each_number_of_tail_header(Header& header, Visit&& visit) {
   visit(header.bytes);
   visit(header.checksum);
 }
-inline constexpr std::array<char, 8> part_magic{'H', 'L', 'C', 'P', 'A', 'R', 'T', '\0'};
+inline constexpr PartMagic part_magic{'H', 'L', 'C', 'P', 'A', 'R', 'T', '\0'};
 inline constexpr std::size_t part_beginning_size =
     sizeof part_magic + sizeof part_version +
     packed_size<PartHeader>([](auto& header, auto visit) { for_each_number_of_header(header, visit); }) +
@@ -96,6 +98,15 @@ class PartFile {
 
   /// Makes sure that there is a descriptor for the file when it is created.
   void reserve_descriptor() { spare_ = spare_descriptor(); }
+
+  /// The process of this name writes the part; this one does where there is none. Such a part is not read back.
+  void leave_to(const std::string& keeper) { keeper_ = SpoolKeeper(keeper); }
+  /// What is written from now on may be the last: whether it is there, settle() says.
+  void hurry(bool is_last) { keeper_.hurry(is_last); }
+  bool settle();
+  void leave_no_more() { keeper_.let_go(); }
+  /// That process does not answer.
+  bool hangs() { return keeper_.hangs(); }
 
   /// Sets the place of a new part: the file `RUN.HOST-FIRST.part` in `directory`, with the number of the run, and that
   /// of the first of the ranks that share the file. Both are created only when something is written. `second`: the
@@ -137,7 +148,7 @@ class PartFile {
   std::size_t blocks_within() const;
   const std::string& directory() const { return place_->directory; }
   const std::string& path() const { return place_->path; }
-  bool is_open() const { return static_cast<bool>(file_); }
+  bool is_open() const { return file_ || is_open_at_keeper_; }
   /// Grows with each successful or failed write.
   std::uint64_t writes() const { return writes_; }
   /// errno of the last failed write.
@@ -159,13 +170,15 @@ class PartFile {
   bool write_at(std::uint64_t offset, const void* data, std::size_t bytes);
   bool read_at(std::uint64_t offset, std::byte* data, std::size_t bytes) const;
   bool write_vectors(std::uint64_t offset, Vectors& vectors, std::size_t count);
+  int write_into_file(std::uint64_t offset, iovec* pieces, std::size_t count);
+  bool has_keeper() { return keeper_.is_there(spare_); }
 
   struct Place {
     std::string directory;
     std::string path;
     bool has_left_file = false;  // created, and not used: nothing could be written into it
   };
-  void blot_out();
+  void withdraw();
 
   std::array<Place, 2> places_;
   Place* place_ = &places_[0];
@@ -173,7 +186,10 @@ class PartFile {
   std::vector<std::byte> beginning_;  // without the facts
   std::vector<std::byte> facts_;
   std::size_t most_in_tail_ = 0;
-  OwnDescriptor file_;
+  PartOnDisk file_;
+  SpoolKeeper keeper_;
+  bool is_open_at_keeper_ = false;
+  bool is_beginning_sure_ = true;  // answered, or written by this process
   OwnDescriptor spare_;
   std::uint64_t tails_written_ = 0;
   std::uint64_t writes_ = 0;
