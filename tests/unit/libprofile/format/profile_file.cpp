@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <fcntl.h>
 #include <hdf5.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -9,10 +10,14 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <limits>
 
 #include "libprofile/format/profile_reader.hpp"
 #include "libprofile/format/profile_writer.hpp"
+#include "libprofile/format/send_profile.hpp"
+#include "libprofile/format/stream.hpp"
+#include "libprofile/system/descriptor.hpp"
 #include "tests/unit/synthetic_profile.hpp"
 #include "tests/unit/temporary_directory.hpp"
 
@@ -44,6 +49,20 @@ class ProfileFile : public ::testing::Test {
     H5Ldelete(id, name, H5P_DEFAULT);
     put(id);
     H5Fclose(id);
+  }
+
+  /// As the process that writes saves a run for the ledger alone.
+  void write_frames(const Profile& profile, const std::string& name) const {
+    const Descriptor file(open(path(name).c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600));
+    FrameWriter out(file.number());
+    out.attribute("schema_version", std::int64_t{newest_schema_version});
+    send_profile(profile, out);
+    out.end();
+    ASSERT_TRUE(out.ok());
+  }
+  std::string bytes_of(const std::string& name) const {
+    std::ifstream in(path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
   }
 
   TemporaryDirectory temporary_;
@@ -94,6 +113,28 @@ Profile rich_profile() {
   profile.evidence[index_of(Evidence::involuntary_switches)] = {7.0, 9.0};
   profile.evidence[index_of(Evidence::steal)].assign(2, std::numeric_limits<double>::quiet_NaN());
   return profile;
+}
+
+TEST_F(ProfileFile, OfFramesIsReadAsOneOfHdf5) {
+  ASSERT_TRUE(write_profile(rich_profile(), path()));
+  write_frames(rich_profile(), "run.frames");
+  for (const std::string name : {"run.h5", "run.frames"}) {
+    const Outcome<Profile> read = read_profile(path(name));
+    ASSERT_TRUE(read) << read.failure().message;
+    write_frames(*read, "from_" + name);
+  }
+  EXPECT_EQ(bytes_of("from_run.frames"), bytes_of("from_run.h5"));
+}
+
+TEST_F(ProfileFile, OfFramesThatEndEarlyIsRefused) {
+  write_frames(rich_profile(), "run.frames");
+  const std::string whole = bytes_of("run.frames");
+  for (const std::size_t size : {whole.size() - 1, whole.size() / 2, std::size_t{17}}) {
+    write_bytes("cut.frames", whole.substr(0, size));
+    const Outcome<Profile> read = read_profile(path("cut.frames"));
+    ASSERT_FALSE(read);
+    EXPECT_NE(read.failure().message.find("cut.frames is damaged"), std::string::npos) << read.failure().message;
+  }
 }
 
 TEST_F(ProfileFile, GivesBackWhatWasWritten) {
