@@ -216,11 +216,26 @@ class EndedRuns(WithSpool):
         self.assertEqual(self.collect("--job", "4711"), "1 run put into the spool\n")
         self.assertEqual((len(self.spooled()), self.left()), (1, []))
 
-    def test_a_profile_that_is_being_judged_is_left_to_who_does_it(self):
+    def test_what_could_not_be_judged_at_the_end_is_judged_later(self):
+        alone = self.directory / "without_the_command"
+        (alone / "lib").mkdir(parents=True)
+        shutil.copy(LIBRARY, alone / "lib")
+        shutil.copytree(LIBRARY.parents[1] / "libexec", alone / "libexec")
+        finished = self.mpirun(2, COMMAND, preload=(alone / "lib" / LIBRARY.name,), HALCYON_LEDGER=self.spool)
+        self.assertEqual(finished, self.plain())
+        self.wait_for_judges()
+        [saved] = [path for path in self.left() if path.is_file()]
+        self.assertEqual((saved.suffix, self.spooled()), (".frames", []))
+        self.assertEqual(self.collect("--idle", "0"), "1 run put into the spool\n")
+        [run] = self.runs()
+        self.assertEqual((run["ranks"], run["program"], run["exit_state"]), (2, "halo_c", "finalized"))
+        self.assertEqual(self.left(), [])
+
+    def test_what_is_being_judged_is_left_to_who_does_it(self):
         self.unfinished.mkdir()
-        profile = self.unfinished / "app.2p.4711.20260102T030405.h5"
-        shutil.copy(self.record_disturbed(), profile)
-        with open(profile, "rb") as held:
+        saved = self.unfinished / "app.2p.4711.20260102T030405.frames"
+        shutil.copy(self.record_disturbed(), saved)
+        with open(saved, "rb") as held:
             fcntl.flock(held, fcntl.LOCK_EX)
             self.assertEqual(self.collect("--job", "4711"), "0 runs put into the spool\n")
         self.assertEqual(self.collect("--job", "4711"), "1 run put into the spool\n")
