@@ -1,6 +1,9 @@
 // Finds the function that a wrapper stands in front of: the next symbol of the same name in the process.
 #pragma once
 
+#include <dlfcn.h>
+#include <link.h>
+
 #include <atomic>
 #include <cstdint>
 #include <type_traits>
@@ -29,6 +32,10 @@ bool is_language_layer(const char* path) noexcept;
 
 /// libc's dlsym(), past those of the tools, and asked by this library: RTLD_NEXT means the libraries behind it.
 void* find_symbol(void* handle, const char* name) noexcept;
+
+/// libc's dladdr(), past those of the tools: where the code is, be it a wrapper. With `module`, the loader's name of
+/// that module, too.
+bool find_place(const void* address, Dl_info& place, link_map** module = nullptr) noexcept;
 
 /// The MPI library that is already in the process, as dlopen() returns it: the first one, if there are several. It
 /// stays open. Null if there is none.
