@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string_view>
 
 #include "libprofile/interpose/loaded_mpi.hpp"
 #include "libprofile/interpose/mpi_runtime.hpp"
@@ -162,11 +161,6 @@ bool is_behind(const link_map* module, const link_map* other) {
   return other != nullptr;
 }
 
-bool is_of_our_other_library(const link_map* module) {
-  const std::string_view file = base_name(module->l_name);
-  return file.starts_with("libhalcyon") || file.starts_with("libintm");
-}
-
 // For a library between this one and MPI's that asks for MPI's function by RTLD_NEXT: from there, no search finds the
 // wrapper. A tool asks so, too, to go on from its own function of that name: it gets what it asks for. So does a
 // library behind a tool, which would hear of calls that do not reach it.
@@ -178,7 +172,7 @@ void* wrapper_for_next(const char* name, const void* caller) {
   if (of_mpi == nullptr || !is_of_own_mpi(of_mpi) || !is_behind(module_of(of_mpi), asking->l_next)) return nullptr;
   const void* const next = find_next(name);
   const link_map* const behind = module_of(next);
-  const bool passes_none = is_behind(behind, asking->l_next) || is_of_our_other_library(behind);
+  const bool passes_none = is_behind(behind, asking->l_next) || is_library_of_ours(base_name(behind->l_name));
   void* const wrapper = passes_none && !has_function_of(asking, name) ? wrapper_before(next, name) : nullptr;
   dlerror();  // a search on the way may have failed
   return wrapper;

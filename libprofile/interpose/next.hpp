@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 #define HALCYON_EXPORT __attribute__((visibility("default")))
@@ -26,6 +27,11 @@ using Passed = std::conditional_t<std::is_pointer_v<Handle>, Handle, Whole<Handl
 
 /// The file name at the end of a path.
 const char* base_name(const char* path) noexcept;
+
+/// Whether this is the file name of a recorder or an injector, for any MPI.
+constexpr bool is_library_of_ours(std::string_view name) {
+  return name.starts_with("libhalcyon") || name.starts_with("libintm");
+}
 
 /// Whether this is a library of MPI's Fortran or C++ interface.
 bool is_language_layer(const char* path) noexcept;
