@@ -59,6 +59,14 @@ class Doctor(halcyon_test.Behaviour):
         found = self.findings(*MPI.launch(2), program, status=3)
         self.assertIn("not the launcher's MPI", found["program"]["finding"])
 
+    @halcyon_test.only_open_mpi("only its launcher refuses root")
+    @unittest.skipUnless(os.geteuid() == 0, "not root")
+    def test_root_without_leave(self):
+        found = self.findings(*MPI.launch(2), PROGRAM, status=3, OMPI_ALLOW_RUN_AS_ROOT="0")
+        self.assertIn("starts nothing as root", found["launcher"]["finding"])
+        launch = [MPI.launcher[0], "--allow-run-as-root", *MPI.launch(2)[1:]]
+        self.findings(*launch, PROGRAM, OMPI_ALLOW_RUN_AS_ROOT="0")
+
     def test_a_static_program(self):
         found = self.findings(*MPI.launch(2), BUILD / "tests" / "static_program", status=3)
         self.assertIn("statically", found["program"]["finding"])
