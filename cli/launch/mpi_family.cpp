@@ -27,7 +27,14 @@ namespace {
 namespace fs = std::filesystem;
 
 // Relative to the command, so that an installation can be moved: where it is installed, or in the build tree. The
-// loader divides LD_PRELOAD at blanks and colons, and knows no quotes.
+// loader divides LD_PRELOAD at blanks and colons, puts something else in the place of some names behind a $, and knows
+// no quotes.
+bool can_be_preloaded(const std::string& path) {
+  constexpr std::array<std::string_view, 6> special{" ", ":", "$ORIGIN", "$LIB", "$PLATFORM", "${"};
+  return std::none_of(special.begin(), special.end(),
+                      [&path](std::string_view part) { return path.find(part) != std::string::npos; });
+}
+
 Outcome<std::string> library(const std::string& name) {
   std::error_code error;
   const fs::path bin = fs::weakly_canonical(own_executable(), error).parent_path();
@@ -35,10 +42,10 @@ Outcome<std::string> library(const std::string& name) {
   for (const fs::path& directory : {installed, (bin / "../lib").lexically_normal()}) {
     if (!fs::exists(directory / name, error)) continue;
     const std::string path = (directory / name).string();
-    if (path.find_first_of(" :") == std::string::npos) return path;
+    if (can_be_preloaded(path)) return path;
     return Failure{"cannot preload " + path +
-                   ": the loader takes a path with a blank or a colon for several. Install "
-                   "Halcyon in another place"};
+                   ": the loader takes a path with a blank or a colon for several, and changes one with $LIB or its "
+                   "like. Install Halcyon in another place"};
   }
   return Failure{"cannot find " + name + " in " + installed.string() + ": is the installation complete?"};
 }
