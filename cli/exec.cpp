@@ -23,6 +23,8 @@ void add_exec(const Command& program) {
       "Example: srun -n 64 halcyon exec -o run.h5 -- ./app input");
   command.starts([options](const Words& words) {
     if (words.empty()) return fail("no program given: halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]");
+    if (const std::string obstacle = why_not_into(words.front()); !obstacle.empty())
+      return fail(obstacle + ": start it without halcyon");
     const std::optional<MpiLibrary> library = mpi_of_program(words.front());
     const Outcome<std::string> preload =
         fitting_preload_list(family_of_rank(library), !options->inject.empty(), library);

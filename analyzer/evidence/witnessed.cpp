@@ -8,7 +8,7 @@ namespace halcyon {
 
 std::string words_of(const Party& party) {
   switch (party.whose) {
-    case PartyKind::nobody: return "nobody who was seen";
+    case PartyKind::nobody: return "processes that were not seen";
     case PartyKind::ranks: return party.program + ", the ranks themselves";
     case PartyKind::kernel: return party.program + ", the kernel";
     case PartyKind::own_job: return party.program + ", of the same job";

@@ -37,6 +37,17 @@ std::string words_of_version(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
+// Open MPI's launchers start nothing for root that has not said twice that it is meant: by an option, or by variables.
+bool refuses_root(const Words& launch) {
+  const auto is_said = [](const std::string& by) {
+    const char* const first = std::getenv((by + "_ALLOW_RUN_AS_ROOT").c_str());
+    const char* const second = std::getenv((by + "_ALLOW_RUN_AS_ROOT_CONFIRM").c_str());
+    return first != nullptr && second != nullptr && *first == '1' && *second == '1';
+  };
+  return geteuid() == 0 && !is_said("OMPI") && !is_said("PRTE") &&
+         std::find(launch.begin(), launch.end(), "--allow-run-as-root") == launch.end();
+}
+
 Finding launcher_finding(const Words& launch, const Outcome<Launcher>& launcher) {
   if (!launcher) {
     const bool is_there = found_program(launch.front()).has_value();
@@ -45,7 +56,12 @@ Finding launcher_finding(const Words& launch, const Outcome<Launcher>& launcher)
                      : "Load the module of your MPI, or give the launcher's whole path."};
   }
   if (launcher->kind == Launcher::Kind::srun) return {"launcher", "srun (Slurm)"};
-  return {"launcher", launch.front() + ": " + words_of_version(launcher->version)};
+  const std::string named = launch.front() + ": " + words_of_version(launcher->version);
+  if (launcher->kind == Launcher::Kind::open_mpi && refuses_root(launch)) {
+    return {"launcher", named + ", which starts nothing as root", State::problem,
+            "Use another user, or type: export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
+  }
+  return {"launcher", named};
 }
 
 Finding recorder_finding(MpiFamily family) {

@@ -174,7 +174,13 @@ Outcome<Launcher> launcher_of(const Words& launch) {
 
 Outcome<Launcher> launcher_to_start(const Words& launch) {
   Outcome<Launcher> launcher = launcher_of(launch);
-  if (launcher && launcher->library && !starts(launcher->kind, launcher->library->family)) {
+  if (!launcher) return launcher;
+  for (const LaunchedProgram& program : programs_of(launch)) {
+    const Words files = started_by(program.words).files;
+    const std::string obstacle = files.empty() ? "" : why_not_into(files.front());
+    if (!obstacle.empty()) return Failure{obstacle + ": start it without halcyon"};
+  }
+  if (launcher->library && !starts(launcher->kind, launcher->library->family)) {
     tell("the program uses " + launcher->library->path + is_not_its_mpi + ". " + start_by_its_own);
   }
   return launcher;

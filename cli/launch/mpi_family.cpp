@@ -15,6 +15,7 @@
 
 #include "cli/launch/job.hpp"
 #include "libprofile/interpose/mpi_names.hpp"
+#include "libprofile/system/loader_name.hpp"
 #include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/in_order.hpp"
 #include "libprofile/system/launcher.hpp"
@@ -26,7 +27,14 @@ namespace {
 namespace fs = std::filesystem;
 
 // Relative to the command, so that an installation can be moved: where it is installed, or in the build tree. The
-// loader divides LD_PRELOAD at blanks and colons, and knows no quotes.
+// loader divides LD_PRELOAD at blanks and colons, puts something else in the place of some names behind a $, and knows
+// no quotes.
+bool can_be_preloaded(const std::string& path) {
+  constexpr std::array<std::string_view, 6> special{" ", ":", "$ORIGIN", "$LIB", "$PLATFORM", "${"};
+  return std::none_of(special.begin(), special.end(),
+                      [&path](std::string_view part) { return path.find(part) != std::string::npos; });
+}
+
 Outcome<std::string> library(const std::string& name) {
   std::error_code error;
   const fs::path bin = fs::weakly_canonical(own_executable(), error).parent_path();
@@ -34,10 +42,10 @@ Outcome<std::string> library(const std::string& name) {
   for (const fs::path& directory : {installed, (bin / "../lib").lexically_normal()}) {
     if (!fs::exists(directory / name, error)) continue;
     const std::string path = (directory / name).string();
-    if (path.find_first_of(" :") == std::string::npos) return path;
+    if (can_be_preloaded(path)) return path;
     return Failure{"cannot preload " + path +
-                   ": the loader takes a path with a blank or a colon for several. Install "
-                   "Halcyon in another place"};
+                   ": the loader takes a path with a blank or a colon for several, and changes one with $LIB or its "
+                   "like. Install Halcyon in another place"};
   }
   return Failure{"cannot find " + name + " in " + installed.string() + ": is the installation complete?"};
 }
@@ -223,7 +231,7 @@ LinkedLibraries mpi_of_python(const std::string& interpreter, const Environment&
 LinkedLibraries shown_by_loader(const std::string& program, Environment environment) {
   const ElfFile file(program);
   const std::string loader = file.is_elf() ? file.loader() : "";
-  if (loader.empty()) return {};
+  if (loader.empty() || is_other_loader(loader)) return {};  // another one would start the program
   environment.emplace_back("LD_TRACE_LOADED_OBJECTS", "1");
   return libraries_in(output_of({loader, fs::absolute(program).string()}, environment));
 }
@@ -242,7 +250,9 @@ ProgramKind kind_of_program(const std::string& program) {
   if (is_python(fs::path(program).filename().string())) return ProgramKind::python;
   const ElfFile file(program);
   if (!file.is_elf()) return ProgramKind::script;
-  if (file.loader().empty()) return ProgramKind::without_loader;
+  const std::string loader = file.loader();
+  if (loader.empty()) return ProgramKind::without_loader;
+  if (is_other_loader(loader)) return ProgramKind::other_loader;
   const std::unordered_set<std::string_view> needed = file.dynamic_symbols(/*defined=*/false);
   constexpr std::array openers{"dlopen",   "dlmopen",     "execl",        "execle",  "execlp",
                                "execv",    "execve",      "execvp",       "execvpe", "fexecve",
@@ -250,6 +260,13 @@ ProgramKind kind_of_program(const std::string& program) {
   const bool opens =
       std::any_of(openers.begin(), openers.end(), [&needed](const char* name) { return needed.count(name) != 0; });
   return opens ? ProgramKind::opener : ProgramKind::plain;
+}
+
+std::string why_not_into(const std::string& program) {
+  const std::optional<std::string> path = found_program(program);
+  if (!path || kind_of_program(*path) != ProgramKind::other_loader) return {};
+  return *path + " is not of glibc (its loader is " + ElfFile(*path).loader() +
+         "), and would end if the recorder were preloaded into it";
 }
 
 LinkedLibraries linked_libraries(const std::string& program, const std::string& library_path) {

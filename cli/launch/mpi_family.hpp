@@ -38,8 +38,11 @@ enum class ProgramKind {
   python,          // MPI comes with mpi4py
   script,          // not compiled: what it starts is not known
   without_loader,  // linked statically: nothing would preload a library into it
+  other_loader,    // of musl or another libc: it would end if a library for glibc were preloaded into it
 };
 ProgramKind kind_of_program(const std::string& program);
+/// Why a program would end if the recorder were preloaded into it; empty if it would not.
+std::string why_not_into(const std::string& program);
 /// The library in the installation of a launcher; nothing if the launcher has no directory of its own.
 std::optional<MpiLibrary> mpi_beside(const std::string& launcher);
 /// For a rank: this process, which is about to become the program with this library, or with one that is not seen.

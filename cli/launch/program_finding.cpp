@@ -96,6 +96,9 @@ Finding finding_of(const LaunchedProgram& launched, const Launcher& launcher) {
       if (is_last && !names(launched.words, sanitizer)) return finding_of_late_runtime(file, sanitizer);
       return finding_of_library(file, linked.mpi, launcher);
     }
+    if (const std::string why = why_not_into(file); !why.empty()) {
+      return problem(why, "Build it with glibc, and an MPI that was built with it.");
+    }
     if (kind_of_program(file) == ProgramKind::without_loader) {
       return problem(file + " is linked statically, so that nothing can be preloaded into it",
                      "Link it dynamically with the MPI library.");

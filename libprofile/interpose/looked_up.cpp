@@ -14,11 +14,44 @@
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/system/environment.hpp"
 
+namespace halcyon {
+namespace {
+
+link_map* module_of(const void* address) {
+  Dl_info info;
+  link_map* module = nullptr;
+  return find_place(address, info, &module) ? module : nullptr;
+}
+
+void* own_library() {
+  Dl_info info;
+  static void* const handle = find_place(reinterpret_cast<void*>(&own_library), info)
+                                  ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
+                                  : nullptr;
+  return handle;
+}
+
+// Programs ask where a function is in order to find its library, and then search that.
+template <class Ask>
+int place_as_without_wrapper(const void* address, Dl_info* place, Ask ask) {
+  Dl_info real;
+  link_map* module = nullptr;
+  const bool is_wrapper = find_place(address, real, &module) && real.dli_saddr == address && module == own_library();
+  const void* const next = is_wrapper ? find_next(real.dli_sname) : address;
+  if (!is_wrapper || module_of(next) == module) return ask(address);  // a function that no library has is our own
+  const int is_found = ask(next);
+  if (is_found != 0) place->dli_saddr = const_cast<void*>(address);
+  return is_found;
+}
+
+}  // namespace
+}  // namespace halcyon
+
 #if defined(__x86_64__) || defined(__aarch64__)
 
 extern "C" {
 [[gnu::used]] constinit void* halcyon_next_dlsym = nullptr;
-[[gnu::used]] void* halcyon_looked_up(void* handle, const char* name) noexcept;
+[[gnu::used]] void* halcyon_looked_up(void* handle, const char* name, const void* caller) noexcept;
 }
 
 namespace halcyon {
@@ -36,25 +69,11 @@ using Dlsym = decltype(&dlsym);
   return reinterpret_cast<Dlsym>(next);
 }
 
-const link_map* module_of(const void* function) {
-  Dl_info info;
-  void* module = nullptr;
-  return dladdr1(function, &info, &module, RTLD_DL_LINKMAP) != 0 ? static_cast<const link_map*>(module) : nullptr;
-}
-
 // Of the first MPI library of the process, if its handles are those of this build.
 bool is_of_own_mpi(const void* function) {
   const link_map* const module = module_of(function);
   if (module == nullptr || !is_mpi_library(base_name(module->l_name)) || module != mpi_library()) return false;
   return is_of_own_interface(family_of_loaded(mpi_library(), module->l_name));
-}
-
-void* own_library() {
-  Dl_info info;
-  static void* const handle = dladdr(reinterpret_cast<void*>(&own_library), &info) != 0
-                                  ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
-                                  : nullptr;
-  return handle;
 }
 
 // The wrapper of a function that has been found. Some programs look a function up at each call.
@@ -121,6 +140,44 @@ void* wrapper_of(void* handle, const char* name) {
   return wrapper;
 }
 
+// Whether a module has a function of this name, as MPI's or as PMPI's.
+bool has_function_of(const link_map* module, const char* name) {
+  void* const opened = dlopen(module->l_name, RTLD_LAZY | RTLD_NOLOAD);
+  if (opened == nullptr) return false;
+  const auto has = [=](const char* one) {
+    const void* const found = find_symbol(opened, one);  // in this one, or in one that it needs
+    return found != nullptr && module_of(found) == module;
+  };
+  std::array<char, 128> of_pmpi{'P'};
+  const char* const of_mpi = name[0] == 'P' ? name + 1 : name;
+  std::strncpy(of_pmpi.data() + 1, of_mpi, of_pmpi.size() - 2);
+  const bool has_one = has(of_mpi) || has(of_pmpi.data());
+  dlclose(opened);
+  return has_one;
+}
+
+bool is_behind(const link_map* module, const link_map* other) {
+  while (other != nullptr && other != module) other = other->l_next;
+  return other != nullptr;
+}
+
+// For a library between this one and MPI's that asks for MPI's function by RTLD_NEXT: from there, no search finds the
+// wrapper. A tool asks so, too, to go on from its own function of that name: it gets what it asks for. So does a
+// library behind a tool, which would hear of calls that do not reach it.
+void* wrapper_for_next(const char* name, const void* caller) {
+  const link_map* const asking = module_of(caller);
+  const auto* const own = static_cast<const link_map*>(own_library());
+  if (asking == nullptr || own == nullptr || !is_behind(asking, own->l_next)) return nullptr;
+  const void* const of_mpi = find_in_mpi(name);
+  if (of_mpi == nullptr || !is_of_own_mpi(of_mpi) || !is_behind(module_of(of_mpi), asking->l_next)) return nullptr;
+  const void* const next = find_next(name);
+  const link_map* const behind = module_of(next);
+  const bool passes_none = is_behind(behind, asking->l_next) || is_library_of_ours(base_name(behind->l_name));
+  void* const wrapper = passes_none && !has_function_of(asking, name) ? wrapper_before(next, name) : nullptr;
+  dlerror();  // a search on the way may have failed
+  return wrapper;
+}
+
 }  // namespace
 
 bool answers_lookups() noexcept {
@@ -134,14 +191,15 @@ bool answers_lookups() noexcept {
 }  // namespace halcyon
 
 // What dlsym() is to return; null where the next one is to answer.
-[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void* halcyon_looked_up(void* handle, const char* name) noexcept {
+[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void* halcyon_looked_up(void* handle, const char* name,
+                                                                              const void* caller) noexcept {
   using namespace halcyon;
   next_dlsym();  // found, for the jump
-  if (handle == RTLD_DEFAULT || handle == RTLD_NEXT || name == nullptr) return nullptr;
+  if (handle == RTLD_DEFAULT || name == nullptr) return nullptr;
   const char* const without_p = name[0] == 'P' ? name + 1 : name;
   const bool is_of_mpi = without_p[0] == 'M' && without_p[1] == 'P' && without_p[2] == 'I';
   if (!is_of_mpi || !answers_lookups()) return nullptr;
-  return wrapper_of(handle, name);
+  return handle == RTLD_NEXT ? wrapper_for_next(name, caller) : wrapper_of(handle, name);
 }
 
 // dlsym() itself. libc's takes its return address for that of the caller, so it is reached by a jump.
@@ -158,6 +216,7 @@ push %rdi
 .cfi_adjust_cfa_offset 8
 push %rsi
 .cfi_adjust_cfa_offset 8
+mov 16(%rsp), %rdx
 sub $8, %rsp
 .cfi_adjust_cfa_offset 8
 call halcyon_looked_up
@@ -190,6 +249,7 @@ stp x29, x30, [sp, #-32]!
 .cfi_offset x30, -24
 mov x29, sp
 stp x0, x1, [sp, #16]
+mov x2, x30
 bl halcyon_looked_up
 mov x9, x0
 ldp x0, x1, [sp, #16]
@@ -214,3 +274,20 @@ ret
 bool halcyon::answers_lookups() noexcept { return false; }
 
 #endif
+
+extern "C" {
+
+HALCYON_EXPORT int dladdr(const void* address, Dl_info* place) noexcept {
+  static constinit std::atomic<void*> next{nullptr};
+  return halcyon::place_as_without_wrapper(address, place, [place](const void* asked) {
+    return reinterpret_cast<decltype(&dladdr)>(halcyon::next_once(next, "dladdr"))(asked, place);
+  });
+}
+
+HALCYON_EXPORT int dladdr1(const void* address, Dl_info* place, void** extra, int flags) noexcept {
+  static constinit std::atomic<void*> next{nullptr};
+  return halcyon::place_as_without_wrapper(address, place, [=](const void* asked) {
+    return reinterpret_cast<decltype(&dladdr1)>(halcyon::next_once(next, "dladdr1"))(asked, place, extra, flags);
+  });
+}
+}

@@ -79,15 +79,34 @@ bool is_optional_library(const char* path) {
 
 const void* base_of_module(const void* address) {
   Dl_info info;
-  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+  return find_place(address, info) ? info.dli_fbase : nullptr;
 }
 const void* own_base() { return base_of_module(reinterpret_cast<void*>(&find_next)); }
 
-// The version of dlsym that each glibc for this processor has. Asked for by version, it is libc's.
+// The versions of these functions that each glibc for this processor has.
 #if defined(__x86_64__)
-constexpr char oldest_glibc[] = "GLIBC_2.2.5";
+constexpr char oldest_dlsym[] = "GLIBC_2.2.5";
+constexpr char oldest_dladdr1[] = "GLIBC_2.3.3";
 #elif defined(__aarch64__)
-constexpr char oldest_glibc[] = "GLIBC_2.17";
+constexpr char oldest_dlsym[] = "GLIBC_2.17";
+constexpr char oldest_dladdr1[] = "GLIBC_2.17";
+#endif
+
+#if defined(__x86_64__) || defined(__aarch64__)
+// A function of the loader that this library has, too: asked for by version, it is libc's. That is behind this library,
+// or in front of it if it is preloaded itself.
+//
+// The first search may come from the start of another library, before anything is initialised.
+[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void* of_libc(void*& known, const char* name,
+                                                                    const char* oldest) {
+  void* found = __atomic_load_n(&known, __ATOMIC_RELAXED);
+  if (found == nullptr) {
+    found = dlvsym(RTLD_NEXT, name, oldest);
+    if (found == nullptr) found = dlvsym(RTLD_DEFAULT, name, oldest);
+    __atomic_store_n(&known, found, __ATOMIC_RELAXED);
+  }
+  return found;
+}
 #endif
 
 void* not_own(void* function) {
@@ -98,7 +117,7 @@ void* not_own(void* function) {
 // called may end with a jump to one of ours, which then seems to be called from here.
 void* find_beside(const void* site, const char* name) {
   Dl_info info;
-  if (dladdr(site, &info) == 0 || info.dli_fbase == own_base()) return nullptr;
+  if (!find_place(site, info) || info.dli_fbase == own_base()) return nullptr;
   void* const module = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   if (module == nullptr) return nullptr;
   void* const found = not_own(find_symbol(module, name));
@@ -111,7 +130,7 @@ std::array<std::atomic<void*>, 16> kept_libraries;
 
 void keep(void* function) {
   Dl_info info;
-  void* const library = dladdr(function, &info) != 0 ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+  void* const library = find_place(function, info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
   if (library == nullptr) return;
   for (std::atomic<void*>& kept : kept_libraries) {
     void* none = nullptr;
@@ -140,22 +159,27 @@ void* find_in_language_layer(const char* name) {
 
 }  // namespace
 
-// libc is behind this library, or in front of it if it is preloaded itself.
-//
-// The first search may come from the start of another library, before anything is initialised.
 [[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void* find_symbol(void* handle, const char* name) noexcept {
 #if defined(__x86_64__) || defined(__aarch64__)
   static constinit void* known = nullptr;
-  void* of_libc = __atomic_load_n(&known, __ATOMIC_RELAXED);
-  if (of_libc == nullptr) {
-    of_libc = dlvsym(RTLD_NEXT, "dlsym", oldest_glibc);
-    if (of_libc == nullptr) of_libc = dlvsym(RTLD_DEFAULT, "dlsym", oldest_glibc);
-    __atomic_store_n(&known, of_libc, __ATOMIC_RELAXED);
-  }
-  return reinterpret_cast<void* (*)(void*, const char*)>(of_libc)(handle, name);
+  return reinterpret_cast<decltype(&dlsym)>(of_libc(known, "dlsym", oldest_dlsym))(handle, name);
 #else
   return dlsym(handle, name);
 #endif
+}
+
+[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] bool find_place(const void* address, Dl_info& place,
+                                                                      link_map** module) noexcept {
+#if defined(__x86_64__) || defined(__aarch64__)
+  static constinit void* known = nullptr;
+  const auto ask = reinterpret_cast<decltype(&dladdr1)>(of_libc(known, "dladdr1", oldest_dladdr1));
+#else
+  const auto ask = &dladdr1;
+#endif
+  link_map* of_place = nullptr;
+  const bool is_found = ask(address, &place, reinterpret_cast<void**>(&of_place), RTLD_DL_LINKMAP) != 0;
+  if (module != nullptr) *module = of_place;
+  return is_found;
 }
 
 void* mpi_library() noexcept {

@@ -1,8 +1,12 @@
 // Finds the function that a wrapper stands in front of: the next symbol of the same name in the process.
 #pragma once
 
+#include <dlfcn.h>
+#include <link.h>
+
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 #define HALCYON_EXPORT __attribute__((visibility("default")))
@@ -24,11 +28,20 @@ using Passed = std::conditional_t<std::is_pointer_v<Handle>, Handle, Whole<Handl
 /// The file name at the end of a path.
 const char* base_name(const char* path) noexcept;
 
+/// Whether this is the file name of a recorder or an injector, for any MPI.
+constexpr bool is_library_of_ours(std::string_view name) {
+  return name.starts_with("libhalcyon") || name.starts_with("libintm");
+}
+
 /// Whether this is a library of MPI's Fortran or C++ interface.
 bool is_language_layer(const char* path) noexcept;
 
 /// libc's dlsym(), past those of the tools, and asked by this library: RTLD_NEXT means the libraries behind it.
 void* find_symbol(void* handle, const char* name) noexcept;
+
+/// libc's dladdr(), past those of the tools: where the code is, be it a wrapper. With `module`, the loader's name of
+/// that module, too.
+bool find_place(const void* address, Dl_info& place, link_map** module = nullptr) noexcept;
 
 /// The MPI library that is already in the process, as dlopen() returns it: the first one, if there are several. It
 /// stays open. Null if there is none.

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@
 #include "libprofile/interpose/interposed.hpp"
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/life/exit_gate.hpp"
+#include "libprofile/life/other_loader.hpp"
 #include "libprofile/life/signals.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/system/direct_calls.hpp"
@@ -75,11 +77,12 @@ Receiver receiver_of(pthread_t thread) { return receiver_of(pthread_equal(thread
 
 bool can_be_run(const char* path) { return access(path, X_OK) == 0; }
 
-// In PATH, as execvp searches.
-bool can_be_found(const char* file) {
-  if (file == nullptr || std::strchr(file, '/') != nullptr) return can_be_run(file);
+using Path = std::array<char, PATH_MAX>;
+
+// The program that execvp finds: in PATH, if `file` has no slash. Null if there is none.
+const char* found(const char* file, Path& path) {
+  if (file == nullptr || std::strchr(file, '/') != nullptr) return file != nullptr && can_be_run(file) ? file : nullptr;
   const char* directories = std::getenv("PATH");
-  std::array<char, PATH_MAX> path{};
   for (const char* at = directories != nullptr ? directories : "/bin:/usr/bin";; ++at) {
     const char* const end = strchrnul(at, ':');
     const std::size_t length = static_cast<std::size_t>(end - at);
@@ -87,11 +90,23 @@ bool can_be_found(const char* file) {
       char* const name = std::copy(at, end, path.begin());
       *name = '/';
       std::strcpy(length > 0 ? name + 1 : name, file);
-      if (can_be_run(path.data())) return true;
+      if (can_be_run(path.data())) return path.data();
     }
     at = end;
-    if (*at == '\0') return false;
+    if (*at == '\0') return nullptr;
   }
+}
+
+bool can_be_found(const char* file) {
+  Path path;
+  return found(file, path) != nullptr;
+}
+bool found_is_for_other_loader(const char* file) {
+  Path path;
+  const int saved_errno = errno;
+  const char* const program = found(file, path);
+  errno = saved_errno;
+  return program != nullptr && is_for_other_loader(program);
 }
 
 // A call that puts another program into the place of this one; it returns only if that fails. `can_run()`: that
@@ -163,6 +178,10 @@ int halcyon_execvp(const char* file, char* const arguments[]);
 int halcyon_execvpe(const char* file, char* const arguments[], char* const environment[]);
 int halcyon_fexecve(int file, char* const arguments[], char* const environment[]);
 int halcyon_execveat(int directory, const char* path, char* const arguments[], char* const environment[], int flags);
+int halcyon_posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
+                        const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]);
+int halcyon_posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_actions_t* actions,
+                         const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]);
 int halcyon_execl(const char* path, const char* argument, ...);
 int halcyon_execle(const char* path, const char* argument, ...);
 int halcyon_execlp(const char* file, const char* argument, ...);
@@ -185,6 +204,8 @@ HALCYON_INTERPOSE(execvp);
 HALCYON_INTERPOSE(execvpe);
 HALCYON_INTERPOSE(fexecve);
 HALCYON_INTERPOSE(execveat);
+HALCYON_INTERPOSE(posix_spawn);
+HALCYON_INTERPOSE(posix_spawnp);
 HALCYON_INTERPOSE(execl);
 HALCYON_INTERPOSE(execle);
 HALCYON_INTERPOSE(execlp);
@@ -232,24 +253,70 @@ int halcyon_pthread_sigqueue(pthread_t thread, int number, union sigval value) {
 
 int halcyon_execve(const char* path, char* const arguments[], char* const environment[]) {
   return become([=] { return can_be_run(path); },
-                [=] { return halcyon_at_execve.next()(path, arguments, environment); });
+                [=] {
+                  return execute_with(
+                      environment, [=] { return is_for_other_loader(path); },
+                      [=](char* const* all) { return halcyon_at_execve.next()(path, arguments, all); });
+                });
 }
 int halcyon_execv(const char* path, char* const arguments[]) {
-  return become([=] { return can_be_run(path); }, [=] { return halcyon_at_execv.next()(path, arguments); });
+  return become([=] { return can_be_run(path); },
+                [=] {
+                  return execute_with(
+                      environ, [=] { return is_for_other_loader(path); },
+                      [=](char* const* all) {
+                        return all == environ ? halcyon_at_execv.next()(path, arguments)
+                                              : halcyon_at_execve.next()(path, arguments, all);
+                      });
+                });
 }
 int halcyon_execvp(const char* file, char* const arguments[]) {
-  return become([=] { return can_be_found(file); }, [=] { return halcyon_at_execvp.next()(file, arguments); });
+  return become([=] { return can_be_found(file); },
+                [=] {
+                  return execute_with(
+                      environ, [=] { return found_is_for_other_loader(file); },
+                      [=](char* const* all) {
+                        return all == environ ? halcyon_at_execvp.next()(file, arguments)
+                                              : halcyon_at_execvpe.next()(file, arguments, all);
+                      });
+                });
 }
 int halcyon_execvpe(const char* file, char* const arguments[], char* const environment[]) {
   return become([=] { return can_be_found(file); },
-                [=] { return halcyon_at_execvpe.next()(file, arguments, environment); });
+                [=] {
+                  return execute_with(
+                      environment, [=] { return found_is_for_other_loader(file); },
+                      [=](char* const* all) { return halcyon_at_execvpe.next()(file, arguments, all); });
+                });
 }
 int halcyon_fexecve(int file, char* const arguments[], char* const environment[]) {
-  return become([] { return true; }, [=] { return halcyon_at_fexecve.next()(file, arguments, environment); });
+  return become([] { return true; },
+                [=] {
+                  return execute_with(
+                      environment, [=] { return is_for_other_loader(file); },
+                      [=](char* const* all) { return halcyon_at_fexecve.next()(file, arguments, all); });
+                });
 }
 int halcyon_execveat(int directory, const char* path, char* const arguments[], char* const environment[], int flags) {
   return become([] { return true; },
                 [=] { return halcyon_at_execveat.next()(directory, path, arguments, environment, flags); });
+}
+// Unlike the others, these start a process beside this one.
+int halcyon_posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
+                        const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {
+  return execute_with(
+      environment, [=] { return is_for_other_loader(path); },
+      [=](char* const* all) {
+        return halcyon_at_posix_spawn.next()(process, path, actions, attributes, arguments, all);
+      });
+}
+int halcyon_posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_actions_t* actions,
+                         const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {
+  return execute_with(
+      environment, [=] { return found_is_for_other_loader(file); },
+      [=](char* const* all) {
+        return halcyon_at_posix_spawnp.next()(process, file, actions, attributes, arguments, all);
+      });
 }
 int halcyon_execl(const char* path, const char* argument, ...) {
   ARGUMENTS_AFTER(argument, arguments);

@@ -1,9 +1,11 @@
 """halcyon doctor says in a few lines whether a launch command would be recorded, and what to do if not."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import unittest
+from pathlib import Path
 
 import halcyon_test
 from halcyon_test import BUILD, EXAMPLES, LIBRARY, MPI, OTHER_MPI, PYTHON, check_schema
@@ -57,9 +59,36 @@ class Doctor(halcyon_test.Behaviour):
         found = self.findings(*MPI.launch(2), program, status=3)
         self.assertIn("not the launcher's MPI", found["program"]["finding"])
 
+    @halcyon_test.only_open_mpi("only its launcher refuses root")
+    @unittest.skipUnless(os.geteuid() == 0, "not root")
+    def test_root_without_leave(self):
+        found = self.findings(*MPI.launch(2), PROGRAM, status=3, OMPI_ALLOW_RUN_AS_ROOT="0")
+        self.assertIn("starts nothing as root", found["launcher"]["finding"])
+        launch = [MPI.launcher[0], "--allow-run-as-root", *MPI.launch(2)[1:]]
+        self.findings(*launch, PROGRAM, OMPI_ALLOW_RUN_AS_ROOT="0")
+
     def test_a_static_program(self):
         found = self.findings(*MPI.launch(2), BUILD / "tests" / "static_program", status=3)
         self.assertIn("statically", found["program"]["finding"])
+
+    def test_a_program_of_another_libc_is_not_started(self):
+        # As one of musl, whose loader knows no way to say what a program needs but starting it.
+        scratch = self.scratch_directory()
+        content = Path(shutil.which("touch")).read_bytes()
+        loader = re.search(rb"/lib[^\0]*/ld-linux[^\0]*\0", content)[0]
+        (scratch / "of_musl").write_bytes(content.replace(loader, b"ld-musl".ljust(len(loader), b"\0")))
+        (scratch / "ld-musl").write_text("#!/bin/sh\ntouch started\n")
+        for name in ("of_musl", "ld-musl"):
+            (scratch / name).chmod(0o755)
+        path = f"{scratch}:{os.environ['PATH']}"
+        said = f"{scratch}/of_musl is not of glibc (its loader is ld-musl), and would end"
+        found = self.findings(*MPI.launch(2), scratch / "of_musl", status=3, PATH=path)
+        self.assertIn(said, found["program"]["finding"])
+        for words in (("run", "--", *MPI.launch(2)), ("exec", "--")):
+            refused = self.halcyon(*words, scratch / "of_musl", PATH=path)
+            self.assertEqual((refused.status, refused.output), (2, ""), refused)
+            self.assertIn(said, refused.errors)
+        self.assertEqual(list(self.directory.iterdir()), [])
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give a file to another user")
     def test_a_program_that_runs_as_another_user(self):

@@ -67,12 +67,12 @@ def unpacked_release(test_class):
     """The archive for aarch64, in a directory of its own."""
     if "HALCYON_TEST_RELEASE" not in os.environ:
         raise unittest.SkipTest("HALCYON_TEST_RELEASE names no release")
-    archive, = Path(os.environ["HALCYON_TEST_RELEASE"]).glob("*-aarch64.tar.xz")
+    archive, = Path(os.environ["HALCYON_TEST_RELEASE"]).glob("*-aarch64.tar.gz")
     made = Path(tempfile.mkdtemp(prefix="halcyon-"))
     test_class.addClassCleanup(shutil.rmtree, made, ignore_errors=True)
     with tarfile.open(archive) as content:
         content.extractall(made)
-    return made / archive.name.removesuffix(".tar.xz")
+    return made / archive.name.removesuffix(".tar.gz")
 
 
 def put_together(image, halcyon):

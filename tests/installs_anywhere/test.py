@@ -103,7 +103,7 @@ class InstallsAnywhere(halcyon_test.Behaviour):
                          rf"^halcyon: cannot find {LIBRARY.name} in {self.directory}/copy/")
 
     def test_a_place_that_the_loader_cannot_preload_from_is_told_before_the_program_starts(self):
-        for name in ("with blanks", "with:colon"):
+        for name in ("with blanks", "with:colon", "with$LIB"):
             with self.subTest(name):
                 place = self.directory / name
                 place.mkdir()

@@ -14,6 +14,7 @@ COUNTED = {"collectives_all_to_all": ROUNDS, "bytes_collective": 4 * ROUNDS, "se
            "receives_blocking": ROUNDS, "bytes_sent": 4 * ROUNDS, "bytes_received": 4 * ROUNDS}
 WAYS = ("local", "global", "deep", "default", "next", "self", "pmpi", "made")
 PLAIN_TOOL = PROGRAMS / "libtool.so"  # goes on to PMPI, which is linked
+NEXT_LIBRARY = PROGRAMS / "libnext_library.so"
 LOOKING_TOOL = PROGRAMS / "liblooking_tool.so"
 ANSWERING_TOOL = PROGRAMS / "libanswering_tool.so"
 ALLOCATORS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4")
@@ -74,6 +75,23 @@ class LooksMpiUp(halcyon_test.Behaviour):
     def test_beside_calls_that_are_linked_which_have_the_same_address(self):
         said = self.check([PROGRAMS / "looks_up_linked", "local", MPI.library])
         self.assertIn("the function that is linked is the one looked up", said.output)
+
+    def test_by_a_library_between_us_and_mpi_that_asks_for_the_next_one_when_it_is_loaded(self):
+        reduced = {"collectives_all_to_all": ROUNDS, "bytes_collective": 4 * ROUNDS}
+        for libraries in self.in_both_orders(NEXT_LIBRARY):
+            self.check([PROGRAMS / "looks_next"], libraries, reduced)
+        self.check([PROGRAMS / "looks_next"], (LIBRARY, NEXT_LIBRARY, LOOKING_TOOL), reduced, LOOKS="next")
+        self.check([PROGRAMS / "looks_next"], (LIBRARY, INJECTOR, NEXT_LIBRARY), reduced)
+
+    def test_a_library_behind_mpi_has_no_next_one(self):
+        said, profile = self.run_both([PROGRAMS / "looks_next", NEXT_LIBRARY])
+        self.assertEqual((said.output, profile.boundaries), ("there is no next one\n", 0))
+
+    def test_a_program_that_searches_the_library_where_the_loader_says_that_mpi_is(self):
+        reduced = {"collectives_all_to_all": ROUNDS, "bytes_collective": 4 * ROUNDS}
+        for libraries in ((LIBRARY,), (LIBRARY, INJECTOR), (INJECTOR, LIBRARY)):
+            said = self.check([PROGRAMS / "asks_where"], libraries, reduced)
+            self.assertIn(f"MPI_Allreduce is in {Path(MPI.library).name}", said.output)
 
     @halcyon_test.needs_python
     def test_by_ctypes_and_cffi(self):

@@ -1,5 +1,8 @@
 """Neither commands without MPI nor children of MPI programs notice that the library is preloaded."""
+import os
 import re
+import shutil
+from pathlib import Path
 
 import halcyon_test
 from halcyon_test import EXAMPLES, LIBRARY, MPI, PROGRAMS, PYTHON, Profile, output_of
@@ -10,6 +13,19 @@ DONE_BY_THE_PARENT = {"file_opens": 1, "file_closes": 1, "reads": 0, "writes": 1
 # So many segments twice, before and after the children, fill three times the one mebibyte that they are given.
 MANY = 50000
 TRIES = 5
+# Start `program`, which prints the value of LD_PRELOAD, and wait for it.
+WAYS_TO_START = {
+    "execv": "os.execv(program, words)",
+    "execve": "os.execve(program, words, os.environ)",
+    "execvp": "os.execvp(program, words)",
+    "execl": "ctypes.CDLL(None).execl(*[word.encode() for word in (program, *words)], None)",
+    "execlp": "ctypes.CDLL(None).execlp(*[word.encode() for word in (program, *words)], None)",
+    "fexecve": "os.execve(os.open(program, os.O_RDONLY), words, os.environ)",
+    "posix_spawn": "os.waitpid(os.posix_spawn(program, words, os.environ), 0)",
+    "posix_spawnp": "os.waitpid(os.posix_spawnp(program, words, os.environ), 0)",
+    "vfork": "subprocess.run(words, executable=program)",
+    "system": "os.system(' '.join([program, *words[1:]]))",
+}
 
 
 class PlainCommands(halcyon_test.Behaviour):
@@ -91,6 +107,30 @@ class PlainCommands(halcyon_test.Behaviour):
         profile = Profile(path)
         self.assertEqual((profile.boundaries, profile.attributes["dropped_segments"]), (2 * MANY, 0))
         self.assertEqual(sorted(left.name for left in self.directory.iterdir()), ["file", "run.h5"])
+
+    def preload_of_child(self, program, start):
+        """LD_PRELOAD of a child that a process starts which has the library, and libm behind it."""
+        code = ("import ctypes, os, subprocess, sys\nsys.stdout.flush()\nprogram = sys.argv[1]\n"
+                f"words = [program, 'LD_PRELOAD']\n{start}")
+        started = self.run_command([PYTHON, "-c", code, program], preload=[LIBRARY, "libm.so.6"],
+                                   PATH=f"{self.directory}:{os.environ['PATH']}")
+        self.assertEqual((started.status, started.errors), (0, ""), started)
+        return started.output.strip()
+
+    @halcyon_test.needs_python
+    def test_programs_of_another_loader_do_not_get_the_library(self):
+        # Such as musl's, which ends a program that is to have a library of glibc's. Here, glibc's has its name.
+        content = Path(shutil.which("printenv")).read_bytes()
+        loader = re.search(rb"/lib[^\0]*/ld-linux[^\0]*\0", content)[0]
+        program = self.directory / "of_musl"
+        program.write_bytes(content.replace(loader, b"ld-musl".ljust(len(loader), b"\0")))
+        (self.directory / "ld-musl").symlink_to(os.fsdecode(loader[:-1]))
+        program.chmod(0o755)
+        for way, start in WAYS_TO_START.items():
+            with self.subTest(way):
+                name = program.name if way in ("execvp", "execlp", "posix_spawnp") else program
+                self.assertEqual(self.preload_of_child(name, start), "libm.so.6")
+                self.assertEqual(self.preload_of_child(shutil.which("printenv"), start), f"{LIBRARY}:libm.so.6")
 
     def test_the_library_needs_nothing_but_libc(self):
         needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output_of(["readelf", "-d", LIBRARY]))
