@@ -18,7 +18,7 @@ declare -A packages=(
           python3-protobuf python3-pip python3-selenium chromium chromium-driver binutils iproute2 clang
           libomp-dev libclang-rt-14-dev libjemalloc2 libtcmalloc-minimal4 mpich libmpich-dev libhdf5-openmpi-dev libhdf5-mpich-dev
           bash-completion zsh fish man-db groff mandoc lmod libxml2-utils lintian mmdebstrap slurmctld slurmd slurm-client munge
-          bubblewrap postgresql-15"
+          bubblewrap fuse-overlayfs postgresql-15"
   [arm64]="g++-aarch64-linux-gnu gfortran-aarch64-linux-gnu qemu-user-static mmdebstrap"
   [emulate]="qemu-system-arm debian-installer-12-netboot-arm64 cpio"
 )
