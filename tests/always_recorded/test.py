@@ -237,6 +237,19 @@ class EndedRuns(WithSpool):
         self.assertEqual((run["ranks"], run["program"], run["exit_state"]), (2, "halo_c", "finalized"))
         self.assertEqual(self.left(), [])
 
+    def test_the_process_that_writes_for_the_ranks_is_killed(self):
+        process = self.started(0, program=GOES_ON, HALCYON_SPILL="1")
+        self.wait_until(lambda: len(list(self.unfinished.glob("*.parts/*.part"))) == 1)
+        for keeper in processes_of("halcyon-keep", self.spool):
+            os.kill(keeper, signal.SIGKILL)
+        output, errors = process.communicate("end\n")
+        self.assertEqual((process.returncode, output, errors), (0, "ended\n", ""))
+        [run] = self.runs()
+        self.assertEqual((run["ranks"], run["exit_state"]), (2, "finalized"))
+        self.collect("--idle", "0")  # of the parts, of which less is known
+        self.assertEqual([one["exit_state"] for one in self.runs()], ["finalized"])
+        self.assertEqual(self.left(), [])
+
     def test_what_is_being_judged_is_left_to_who_does_it(self):
         self.unfinished.mkdir()
         saved = self.unfinished / "app.2p.4711.20260102T030405.frames"

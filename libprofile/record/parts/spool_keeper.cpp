@@ -45,15 +45,14 @@ bool SpoolKeeper::is_there(OwnDescriptor& spare) {
   } else {
     socket_ = OwnDescriptor();
     spare = spare_descriptor();
-    if (error == EAGAIN) state_ = State::lost;  // it is there, and does not answer
+    if (error == EAGAIN) state_ = State::silent;
   }
   return state_ != State::none;
 }
 
 bool SpoolKeeper::hangs() {
-  if (state_ != State::there) return state_ == State::lost;
   take_answers();
-  return unanswered_ != 0;
+  return state_ == State::silent || (state_ == State::there && unanswered_ != 0);
 }
 
 void SpoolKeeper::let_go() {

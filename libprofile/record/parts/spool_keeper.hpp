@@ -39,7 +39,7 @@ class SpoolKeeper {
 
   /// Whether there is one here, which belongs to this user: looked up once. `spare`: gives its number to the socket.
   bool is_there(OwnDescriptor& spare);
-  /// It does not answer, or not for long.
+  /// It does not answer. One that has ended does not hang.
   bool hangs();
   /// What is asked for from now on may be the last, since the rank may be killed soon: all is sent before any answer is
   /// waited for, by wait_for_answers().
@@ -65,7 +65,7 @@ class SpoolKeeper {
   bool wait(short events);
   int give_up(int error);
 
-  enum class State : std::uint8_t { unknown, there, none, lost };
+  enum class State : std::uint8_t { unknown, there, none, silent, lost };  // silent: from the beginning
   std::string name_;
   OwnDescriptor socket_;
   State state_ = State::unknown;
