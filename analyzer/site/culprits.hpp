@@ -34,13 +34,13 @@ struct Accusations {
 /// With fewer, no share of shifts is as small as 5 %.
 inline constexpr std::size_t fewest_slices_for_culprits = 100;
 
-/// `losses`: (resources)(slices) s that the use of each may have cost. A second may be in several: it counts once, since
-/// each loss is left without what the demand of all culprits explains. All series are of the same slices.
+/// `losses`: (resources)(slices) s that the use of each may have cost. A second may be in several: it counts once,
+/// since each loss is left without what the demand of all culprits explains. All series are of the same slices.
 ///
 /// Loss and demand are compared after what changes slowly is taken off: the mean over an eighth of the run about each
 /// slice. Of what is left of a loss the root is taken, with its sign: a few slices in which very much was lost, by
-/// whatever, would hide all others. For such a loss y and a demand d, raised to the power 1, 1/2 or 0, the products at a
-/// shift s are
+/// whatever, would hide all others. For such a loss y and a demand d, raised to the power 1, 1/2 or 0, the products at
+/// a shift s are
 ///
 ///   r(s) = sum over k of y(k) d(k - s) / root of (the sum of y(k)^2 d(k - s)^2, times the share of slices that
 ///   overlap)

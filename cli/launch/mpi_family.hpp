@@ -61,8 +61,8 @@ Outcome<std::string> fitting_preload_list(MpiFamily family, bool injects, const 
 std::string why_not_beside(const std::string& libraries, const std::string& libc);
 /// LD_PRELOAD of this process.
 std::string outer_preload();
-/// `ours:theirs`; but runtimes of sanitizers in `theirs` come first, and a recorder there, such as an environment module
-/// of another version preloads, gives way to ours.
+/// `ours:theirs`; but runtimes of sanitizers in `theirs` come first, and a recorder there, such as an environment
+/// module of another version preloads, gives way to ours.
 std::string joined_preload(const std::string& ours, const std::string& theirs);
 
 }  // namespace halcyon::cli

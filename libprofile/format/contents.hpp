@@ -1,5 +1,5 @@
-// The contents of a file under the names of a profile, not yet checked: of an HDF5 file, or of frames. A separate process
-// reads HDF5, which may crash.
+// The contents of a file under the names of a profile, not yet checked: of an HDF5 file, or of frames. A separate
+// process reads HDF5, which may crash.
 #pragma once
 
 #include <cstdint>
