@@ -43,7 +43,7 @@ if(HALCYON_MPICH_INCLUDE_DIR)
       $<$<STREQUAL:${language},Fortran>:${HALCYON_MPICH_FORTRAN_LIBRARY}> ${HALCYON_MPICH_LIBRARY})
   endforeach()
   # gcc takes MPI_STATUSES_IGNORE, which is no address there, for an array of no size.
-  target_compile_options(MPICH::MPI_C INTERFACE -Wno-stringop-overflow)
+  target_compile_options(MPICH::MPI_C INTERFACE $<$<COMPILE_LANG_AND_ID:C,GNU>:-Wno-stringop-overflow>)
   # The compiler holds the different types of one MPI routine's arguments against each other, as mpif.h declares none.
   target_compile_options(MPICH::MPI_Fortran INTERFACE -fallow-argument-mismatch -fallow-invalid-boz)
 endif()
