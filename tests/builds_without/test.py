@@ -49,7 +49,7 @@ class Builds(halcyon_test.Behaviour):
 
     def recorded(self, *options):
         finished = self.run_command([self.command, "run", "-o", "run.h5", *options, "--", *MPI.launch(2),
-                                     EXAMPLES / "halo_c", "10"])
+                                     EXAMPLES / "halo_c", "20000"])
         self.assertEqual(finished.status, 0, finished)
         return finished
 
