@@ -68,7 +68,9 @@ bool are_whole(const std::vector<char>& frames) {
 }
 
 bool write_frames(int file, std::string_view frames) {
-  halcyon::FrameWriter(file).attribute("schema_version", std::int64_t{halcyon::newest_schema_version});
+  halcyon::FrameWriter first(file);
+  first.attribute("schema_version", std::int64_t{halcyon::newest_schema_version});
+  if (!first.ok()) return false;
   constexpr std::size_t piece = std::size_t{1} << 20;
   for (; !frames.empty(); frames.remove_prefix(std::min(piece, frames.size()))) {
     if (!halcyon::write_fully(file, frames.data(), std::min(piece, frames.size()))) return false;
