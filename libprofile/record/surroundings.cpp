@@ -24,9 +24,11 @@ BackgroundTimes measure_background(const Meters& meters, const Settings& setting
   return {meters.seconds_of(work.quantum), meters.seconds_of(work.mean)};
 }
 
-// All unknown if the settings turn the probes off.
+// All unknown if the settings turn the probes off. A ledger compares the ranks of a run, by their registers; caches and
+// memory only say something beside earlier runs of the same user.
 ProbeTimes probes(const Meters& meters, const Settings& settings) {
-  return settings.probes ? measure_probes(meters.clock, meters.scale.nanoseconds_per_tick()) : ProbeTimes{};
+  if (!settings.probes) return {};
+  return measure_probes(meters.clock, meters.scale.nanoseconds_per_tick(), !settings.keeps_profile);
 }
 
 // Of a host, the same for all its processes; tells nobody its name where the kernel says how it has numbered its start.

@@ -10,7 +10,7 @@
 
 namespace halcyon {
 
-/// Runs halcyon-write for one file. Without finish(), it gives up.
+/// Runs halcyon-write for one file, or halcyon-save for one that only a ledger wants. Without finish(), it gives up.
 class WriterProcess {
  public:
   /// False if it cannot be started; `error` says why. `spool`: that of the ledger which gets a row of the run, empty if
@@ -24,6 +24,7 @@ class WriterProcess {
 
  private:
   HelperProcess process_;
+  std::string name_;
 };
 
 }  // namespace halcyon

@@ -65,7 +65,7 @@ class WithSpool(halcyon_test.Behaviour):
                 with contextlib.suppress(OSError):  # it has just ended
                     for thread in Path(f"/proc/{judge}/task").iterdir():
                         os.setpriority(os.PRIO_PROCESS, int(thread.name), 0)
-            return not processes_of("halcyon-write", self.spool)
+            return not processes_of("halcyon-save", self.spool)
         self.wait_until(are_through)
 
     def spooled(self):

@@ -15,7 +15,6 @@
 #include <array>
 #include <cerrno>
 #include <condition_variable>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <deque>
@@ -33,6 +32,7 @@
 #include "libprofile/shared/setting_values.hpp"
 #include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/let_go.hpp"
+#include "libprofile/system/outlives_job.hpp"
 
 namespace halcyon {
 namespace {
@@ -192,8 +192,7 @@ int main(int argc, char** argv) {
     std::puts("no: usage: halcyon-keep NAME [SPOOL PROGRAM FILE]");
     return 2;
   }
-  // These signals ask all processes of a job to end. This one ends after the ranks.
-  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE}) std::signal(number, SIG_IGN);
+  outlive_the_job();
   close_all_but_streams();
   let_go({STDERR_FILENO});
   if (rlimit limit{}; getrlimit(RLIMIT_NOFILE, &limit) == 0) {  // two for each rank
