@@ -114,7 +114,7 @@ def main():
         with ThreadPoolExecutor(arguments.at_once) as at_once:
             ends = list(at_once.map(lambda one: jobs.run(*one) if time.monotonic() < last else None, drawn))
         time.sleep(2)  # the last epilog
-        while processes_of("halcyon-save", spool):  # which judge, behind all other processes
+        while processes_of("halcyon-keep", spool):  # which judge, behind all other processes
             time.sleep(0.1)
         files = list(spool.glob("*.run"))
         sizes = sorted(file.stat().st_size for file in files)

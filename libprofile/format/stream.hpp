@@ -19,9 +19,6 @@
 
 namespace halcyon {
 
-/// What the process that writes the file tells before its answer, again and again.
-inline constexpr char still_writes = ' ';
-
 struct FrameHeader {
   char magic[4] = {'H', 'L', 'F', '1'};
   FrameKind kind = FrameKind::end;

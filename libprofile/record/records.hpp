@@ -60,8 +60,10 @@ class Records {
   void remove_part() { part_.remove(); }
   void remove_parts_of_all_ranks() { part_.remove_run(); }
 
-  /// The process that touches the spool does not answer.
-  bool spool_hangs() { return part_.hangs(); }
+  /// Has the process that touches the spool save the frames of the run; as SpoolKeeper::save(). EPIPE: there is none.
+  int save_frames(const std::string& profile, int frames) { return part_.save(profile.c_str(), frames); }
+  /// Leaves what follows to another one.
+  void leave_to(const std::string& keeper) { part_.leave_to(keeper); }
   /// Nothing more is written. Async-signal-safe.
   void let_keeper_go() { part_.leave_no_more(); }
 

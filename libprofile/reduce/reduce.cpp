@@ -1,12 +1,13 @@
 #include "libprofile/reduce/reduce.hpp"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cerrno>
 #include <csignal>
-#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "libprofile/interpose/past_wrappers.hpp"
 #include "libprofile/interpose/signal_blocked.hpp"
 #include "libprofile/merge/merged_run.hpp"
+#include "libprofile/record/admission.hpp"
 #include "libprofile/record/messages.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/record/run_names.hpp"
@@ -25,9 +27,10 @@
 #include "libprofile/reduce/mpi_exchange.hpp"
 #include "libprofile/reduce/writer_process.hpp"
 #include "libprofile/shared/setting_values.hpp"
+#include "libprofile/system/cannot_write.hpp"
+#include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/fnv1a.hpp"
 #include "libprofile/system/nanoseconds.hpp"
-#include "libprofile/system/patience.hpp"
 #include "libprofile/system/process_memory.hpp"
 
 namespace halcyon {
@@ -138,25 +141,53 @@ bool broadcast(const Exchange& exchange, bool is_good) {
   return answer.front() != std::byte{0};
 }
 
-// The writer process, at the root only.
-struct Writer {
-  Writer(const Exchange& exchange, const std::string& path, const Settings& settings)
-      : is_started(exchange.is_root() && process.start(path, settings.ledger, settings.keeps_profile, error)) {}
-
-  Outcome<std::string> finish(std::optional<std::chrono::milliseconds> longest_silence) {
-    return is_started ? process.finish(longest_silence) : Outcome<std::string>(Failure{error});
+// Where the frames go, at the root only: to a process that writes the profile; or, if only a ledger wants them, into
+// memory, and then to the process that touches its spool.
+class Writer {
+ public:
+  Writer(const Exchange& exchange, const std::string& path, Recorder& run)
+      : run_(run), path_(path), keeps_profile_(run.run.settings.keeps_profile) {
+    if (!exchange.is_root()) return;
+    if (keeps_profile_) {
+      is_started_ = process_.start(path, run.run.settings.ledger, error_);
+    } else {
+      frames_ = Descriptor(static_cast<int>(syscall(SYS_memfd_create, "halcyon", MFD_CLOEXEC)));
+      is_started_ = static_cast<bool>(frames_);
+      if (!is_started_) error_ = std::strerror(errno);
+    }
   }
 
-  WriterProcess process;
-  std::string error;
-  bool is_started;
-};
+  int input() const { return keeps_profile_ ? process_.input() : frames_.number(); }
+  /// The file name that the profile got, or would have. `is_whole`: it has got the last frame.
+  Outcome<std::string> finish(bool is_whole) {
+    if (!is_started_) return Failure{error_};
+    if (keeps_profile_) return process_.finish();
+    return is_whole ? save() : Failure{"the profile's data ended early"};
+  }
 
-// Of the writer. A spool must not hold up the run; a file that the user has asked for is waited for.
-std::optional<std::chrono::milliseconds> longest_silence(Recorder& run) {
-  if (run.run.settings.keeps_profile) return std::nullopt;
-  return run.records.spool_hangs() ? std::chrono::milliseconds(0) : std::chrono::milliseconds(patience);
-}
+ private:
+  Outcome<std::string> save() {
+    int failed = run_.records.save_frames(path_, frames_.number());
+    if (failed == EPIPE && start_another_keeper()) failed = run_.records.save_frames(path_, frames_.number());
+    return failed == 0 ? Outcome<std::string>(path_) : cannot_write(path_, failed);
+  }
+
+  // Somebody has ended the one that there was.
+  bool start_another_keeper() {
+    const std::string name = name_of_new_keeper();
+    if (!ask_for_admission_in_time(run_.run.settings, name, run_.run.keeper).is_admitted) return false;
+    run_.records.leave_to(name);
+    return true;
+  }
+
+  Recorder& run_;
+  std::string path_;
+  bool keeps_profile_;
+  WriterProcess process_;
+  Descriptor frames_;
+  std::string error_;
+  bool is_started_ = false;
+};
 
 struct Written {
   std::string path;
@@ -166,7 +197,7 @@ struct Written {
 // Writes the profile of the run into one file, together with all ranks, and then marks the records as saved. Returns
 // the file's name at the root.
 Outcome<Written> write_and_save(Writer& writer, const Exchange& exchange, const MergedRun& merged, Recorder& run) {
-  FrameWriter frames(writer.process.input());
+  FrameWriter frames(writer.input());
   send_merged_run(exchange, merged, frames);
   if (!exchange.is_root()) {
     if (!broadcast(exchange, false)) return Failure{"the root cannot write it"};
@@ -178,8 +209,9 @@ Outcome<Written> write_and_save(Writer& writer, const Exchange& exchange, const 
   // Once frames.end() is sent, the profile will exist. The change postpones signals until it does, and the other ranks
   // and the receipt say so. If a signal came before, the parts were saved, and there must be no profile.
   const Change change(run.gate, current_thread());
-  if (run.gate.has_unsaved()) frames.end();
-  const Outcome<std::string> path = writer.finish(longest_silence(run));
+  const bool has_unsaved = run.gate.has_unsaved();
+  if (has_unsaved) frames.end();
+  const Outcome<std::string> path = writer.finish(has_unsaved && frames.ok());
   Written written;
   if (path) {
     run.gate.note_saved();
@@ -244,7 +276,7 @@ void reduce_and_write(Recorder& run, bool has_records) {
     return keep_parts(run, exchange, "no profile is written: the ranks may no longer read each other's memory");
   }
   const std::string path = expand_output(who.settings.output, who.ranks, timestamp_of(who.start_time.tv_sec));
-  Writer writer(exchange, path, who.settings);  // before merging, so that it loads HDF5 meanwhile
+  Writer writer(exchange, path, run);  // before merging, so that it loads HDF5 meanwhile
   const std::unique_ptr<AgreedSteps> steps = least[3] == 1 ? agree_on_steps(exchange, run) : nullptr;
   const MergedRun merged =
       merge_run(exchange, recording_of(run, steps.get()), progress_on_standard_error(who.settings.keeps_profile));
@@ -252,7 +284,7 @@ void reduce_and_write(Recorder& run, bool has_records) {
   const Outcome<Written> first = write_and_save(writer, exchange, merged, run);
   Outcome<Written> written = first;
   if (!first && who.settings.keeps_profile) {
-    Writer second(exchange, second_place(path), who.settings);
+    Writer second(exchange, second_place(path), run);
     written = write_and_save(second, exchange, merged, run);
   }
   if (!written) return keep_parts(run, exchange, first.failure().message);

@@ -5,8 +5,8 @@
 
 namespace halcyon {
 
-/// Whether the row of the run in this file is in the spool. What follows in the batch script has the CPUs first.
-/// `is_awaited`: by the program, which must not wait for a spool that hangs, but else until the row is there.
+/// Whether the row of the run in this file is in the spool. `is_awaited`: by the program, which must not wait for a
+/// spool that hangs, but else until the row is there. If not, what follows in the batch script has the CPUs first.
 bool put_into_ledger(const std::string& run, const std::string& spool, bool is_awaited);
 
 }  // namespace halcyon

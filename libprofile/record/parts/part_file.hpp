@@ -101,12 +101,12 @@ class PartFile {
 
   /// The process of this name writes the part; this one does where there is none. Such a part is not read back.
   void leave_to(const std::string& keeper) { keeper_ = SpoolKeeper(keeper); }
+  /// As SpoolKeeper::save().
+  int save(const char* profile, int frames) { return has_keeper() ? keeper_.save(profile, frames) : EPIPE; }
   /// What is written from now on may be the last: whether it is there, settle() says.
   void hurry(bool is_last) { keeper_.hurry(is_last); }
   bool settle();
   void leave_no_more() { keeper_.let_go(); }
-  /// That process does not answer.
-  bool hangs() { return keeper_.hangs(); }
 
   /// Sets the place of a new part: the file `RUN.HOST-FIRST.part` in `directory`, with the number of the run, and that
   /// of the first of the ranks that share the file. Both are created only when something is written. `second`: the

@@ -50,6 +50,7 @@ bool SpoolKeeper::is_there(OwnDescriptor& spare) {
   return state_ != State::none;
 }
 
+// It does not answer. One that has ended does not hang.
 bool SpoolKeeper::hangs() {
   take_answers();
   return state_ == State::silent || (state_ == State::there && unanswered_ != 0);
@@ -98,14 +99,17 @@ int SpoolKeeper::remove_run(const char* directory, const char* path) {
   return wait_for_answers();
 }
 
-int SpoolKeeper::ask_about(SpoolRequest::Kind kind, std::uint64_t offset, const char* directory, const char* path) {
+int SpoolKeeper::save(const char* profile, int frames) { return ask_about(SpoolRequest::save, 0, "", profile, frames); }
+
+int SpoolKeeper::ask_about(SpoolRequest::Kind kind, std::uint64_t offset, const char* directory, const char* path,
+                           int file) {
   const std::array<iovec, 2> names{iovec{const_cast<char*>(directory), std::strlen(directory) + 1},
                                    iovec{const_cast<char*>(path), std::strlen(path) + 1}};  // which are only read
-  const int error = send({.kind = kind, .offset = offset}, names);
+  const int error = send({.kind = kind, .offset = offset}, names, file);
   return error != 0 || is_last_ ? error : wait_for_answers();
 }
 
-int SpoolKeeper::send(const SpoolRequest& request, std::span<const iovec> bytes) {
+int SpoolKeeper::send(const SpoolRequest& request, std::span<const iovec> bytes, int file) {
   if (state_ == State::there && !socket_.is_still_ours()) state_ = State::lost;  // the program has closed it
   if (state_ != State::there) return EPIPE;
   if (unanswered_ == 0) failed_ = 0;
@@ -116,6 +120,16 @@ int SpoolKeeper::send(const SpoolRequest& request, std::span<const iovec> bytes)
   msghdr message{};
   message.msg_iov = pieces.data();
   message.msg_iovlen = 1 + bytes.size();
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof file)> descriptor{};
+  if (file >= 0) {
+    message.msg_control = descriptor.data();
+    message.msg_controllen = descriptor.size();
+    cmsghdr* const sent = CMSG_FIRSTHDR(&message);
+    sent->cmsg_level = SOL_SOCKET;
+    sent->cmsg_type = SCM_RIGHTS;
+    sent->cmsg_len = CMSG_LEN(sizeof file);
+    std::memcpy(CMSG_DATA(sent), &file, sizeof file);
+  }
   while (syscall(SYS_sendmsg, socket_.number(), &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
     if (errno == EINTR) continue;
     if (errno != EAGAIN && errno != ENOBUFS) return give_up(errno);
@@ -147,9 +161,10 @@ void SpoolKeeper::take_answers() {
       return;
     }
     has_answered_ = true;
+    until_ = 0;
+    if (answer == EINPROGRESS) continue;
     if (failed_ == 0) failed_ = answer;
     --unanswered_;
-    until_ = 0;
   }
 }
 

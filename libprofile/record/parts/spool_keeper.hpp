@@ -14,13 +14,15 @@
 
 namespace halcyon {
 
-/// What a rank asks for, before the bytes of the request. Each is answered by an `int`: 0, or errno.
+/// What a rank asks for, before the bytes of the request. Each is answered by an `int`: 0, or errno. EINPROGRESS says
+/// that the answer takes longer.
 struct SpoolRequest {
   enum Kind : std::uint32_t {
     create,      // the part whose beginning is at `offset`; its directory and its path, each ended by a zero
     write,       // these bytes at `offset` of its file
     remove,      // the file; as `create`
-    remove_run,  // the files of all ranks of the run; as `create`
+    remove_run,  // the files of all ranks of the run; as `create`. What was saved is judged then
+    save,        // the frames in the file that comes with the request; as `create`, with the profile's path
   };
   std::uint64_t kind = create;
   std::uint64_t offset = 0;
@@ -39,8 +41,6 @@ class SpoolKeeper {
 
   /// Whether there is one here, which belongs to this user: looked up once. `spare`: gives its number to the socket.
   bool is_there(OwnDescriptor& spare);
-  /// It does not answer. One that has ended does not hang.
-  bool hangs();
   /// What is asked for from now on may be the last, since the rank may be killed soon: all is sent before any answer is
   /// waited for, by wait_for_answers().
   void hurry(bool is_last) { is_last_ = is_last; }
@@ -56,10 +56,13 @@ class SpoolKeeper {
   int write(std::uint64_t offset, std::span<iovec> pieces);
   int remove(const char* directory, const char* path);
   int remove_run(const char* directory, const char* path);
+  /// `frames`: the descriptor of a file that holds all of a run. They stay only if remove_run() follows.
+  int save(const char* profile, int frames);
 
  private:
-  int ask_about(SpoolRequest::Kind kind, std::uint64_t offset, const char* directory, const char* path);
-  int send(const SpoolRequest& request, std::span<const iovec> bytes);
+  bool hangs();
+  int ask_about(SpoolRequest::Kind kind, std::uint64_t offset, const char* directory, const char* path, int file = -1);
+  int send(const SpoolRequest& request, std::span<const iovec> bytes, int file = -1);
   void take_answers();
   bool has_waited_long_enough() const;
   bool wait(short events);

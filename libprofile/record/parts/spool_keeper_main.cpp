@@ -2,7 +2,11 @@
 // them waits for a file system that hangs. It goes on when its standard input and all ranks have gone, until it has
 // written what they have sent.
 //
-// In the meantime it holds that in memory. The ranks find in time that it does not answer (spool_keeper.hpp).
+// One thread receives, and another one touches the spool: what the ranks send waits in memory while that hangs. They
+// find in time that it does not answer (spool_keeper.hpp).
+//
+// A run that only the ledger wants is saved as frames, and judged once the program does not wait any more. Where that
+// fails, or is ended with the job, the frames stay, and `halcyon ledger collect` tries it again.
 //
 // usage: halcyon-keep NAME [SPOOL PROGRAM FILE]   Listens at this name, unless it is empty or another one does. With
 // SPOOL, prints "yes" if the run gets a row in the ledger, or "no: " and why; nothing behind it if the site does not
@@ -18,17 +22,21 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "libprofile/format/save_frames.hpp"
 #include "libprofile/record/parts/part_on_disk.hpp"
 #include "libprofile/record/parts/spool_address.hpp"
 #include "libprofile/record/parts/spool_keeper.hpp"
 #include "libprofile/shared/admission.hpp"
+#include "libprofile/shared/into_ledger.hpp"
 #include "libprofile/shared/setting_values.hpp"
 #include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/let_go.hpp"
@@ -37,100 +45,154 @@
 namespace halcyon {
 namespace {
 
-// What the ranks have sent and is not written yet: as much as the records of one.
-struct Held {
-  static constexpr std::size_t most = std::size_t{memory_mebibytes_for_ledger} << 20;
-  std::mutex lock;
-  std::condition_variable changed;
-  std::size_t bytes = 0;
+// A rank, and what there is of it in the spool.
+struct Rank {
+  Descriptor socket;
+  PartOnDisk part;
+  SavedFrames saved;
 };
-Held held;
 
-// One rank, and its part. What it has sent is received while the file system hangs: its socket has little room.
-class Served {
+struct Request {
+  std::shared_ptr<Rank> rank;
+  SpoolRequest what;
+  std::vector<char> bytes;
+  Descriptor frames;
+  bool is_last = false;  // the rank has gone
+};
+
+// The next message of a rank. That it has gone is the last one.
+Request next_request(const std::shared_ptr<Rank>& rank) {
+  Request request{.rank = rank, .what = {}, .bytes = std::vector<char>(most_in_spool_request), .frames = Descriptor()};
+  std::array<iovec, 2> pieces{iovec{&request.what, sizeof request.what}, {request.bytes.data(), request.bytes.size()}};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> descriptor{};
+  msghdr header{};
+  header.msg_iov = pieces.data();
+  header.msg_iovlen = pieces.size();
+  header.msg_control = descriptor.data();
+  header.msg_controllen = descriptor.size();
+  ssize_t got = 0;
+  while ((got = recvmsg(rank->socket.number(), &header, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
+  }
+  if (const cmsghdr* sent = CMSG_FIRSTHDR(&header);
+      got >= 0 && sent != nullptr && sent->cmsg_type == SCM_RIGHTS && sent->cmsg_len == CMSG_LEN(sizeof(int))) {
+    int number = -1;
+    std::memcpy(&number, CMSG_DATA(sent), sizeof number);
+    request.frames = Descriptor(number);
+  }
+  request.is_last = got < static_cast<ssize_t>(sizeof request.what);
+  request.bytes.resize(request.is_last ? 0 : static_cast<std::size_t>(got) - sizeof request.what);
+  return request;
+}
+
+// Does what the ranks ask for, in order.
+class Spool {
  public:
-  explicit Served(Descriptor socket) : socket_(std::move(socket)) {}
+  explicit Spool(std::string place) : place_(std::move(place)) {}
 
-  void until_it_ends() {
-    std::thread writing([this] { write(); });
-    receive();
-    writing.join();
+  void do_all() {
+    for (std::unique_lock lock(lock_);;) {
+      changed_.wait(lock, [this] { return is_over_ || !requests_.empty(); });
+      if (requests_.empty()) break;
+      Request request = std::move(requests_.front());
+      requests_.pop_front();
+      lock.unlock();
+      const std::size_t bytes = request.bytes.size();
+      do_one(std::move(request));
+      lock.lock();
+      bytes_ -= bytes;
+    }
+    for (std::thread& judge : judges_) judge.join();
+  }
+
+  void add(Request request) {
+    const std::lock_guard lock(lock_);
+    bytes_ += request.bytes.size();
+    requests_.push_back(std::move(request));
+    changed_.notify_one();
+  }
+  /// For another request, beside as much as the records of one rank.
+  bool has_room() {
+    constexpr std::size_t most = std::size_t{memory_mebibytes_for_ledger} << 20;
+    const std::lock_guard lock(lock_);
+    return bytes_ <= most;
+  }
+  /// Nothing more is added.
+  void end() {
+    const std::lock_guard lock(lock_);
+    is_over_ = true;
+    changed_.notify_one();
   }
 
  private:
-  struct Message {
-    SpoolRequest request;
-    std::vector<char> bytes;
-  };
-
-  void receive() {
-    std::vector<char> bytes(most_in_spool_request);
-    SpoolRequest request;
-    std::array<iovec, 2> pieces{iovec{&request, sizeof request}, {bytes.data(), bytes.size()}};
-    msghdr header{};
-    header.msg_iov = pieces.data();
-    header.msg_iovlen = pieces.size();
-    for (;;) {
-      const ssize_t got = recvmsg(socket_.number(), &header, 0);
-      if (got < 0 && errno == EINTR) continue;
-      std::unique_lock lock(held.lock);
-      is_over_ = got < static_cast<ssize_t>(sizeof request);
-      if (!is_over_) messages_.push_back({request, {bytes.begin(), bytes.begin() + got - sizeof request}});
-      if (!is_over_) held.bytes += static_cast<std::size_t>(got);
-      held.changed.notify_all();
-      if (is_over_) return;
-      held.changed.wait(lock, [] { return held.bytes <= Held::most; });
-    }
+  static void tell(const Rank& rank, int answer) {
+    // Who has ended needs none, and who is stopped holds up no other rank.
+    send(rank.socket.number(), &answer, sizeof answer, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
 
-  void write() {
-    for (std::unique_lock lock(held.lock);;) {
-      held.changed.wait(lock, [this] { return is_over_ || !messages_.empty(); });
-      if (messages_.empty()) return;
-      Message message = std::move(messages_.front());
-      messages_.pop_front();
-      lock.unlock();
-      const int answer = answer_to(message);
-      send(socket_.number(), &answer, sizeof answer, MSG_NOSIGNAL);  // who has ended needs none
-      lock.lock();
-      held.bytes -= sizeof message.request + message.bytes.size();
-      held.changed.notify_all();
-    }
+  void do_one(Request request) {
+    Rank& rank = *request.rank;
+    if (request.is_last) return forget(rank);
+    tell(rank, answer_to(request));
   }
 
-  int answer_to(Message& message) {
-    if (message.request.kind == SpoolRequest::write) {
-      iovec piece{message.bytes.data(), message.bytes.size()};
-      return part_.write(message.request.offset, &piece, 1);
+  int answer_to(Request& request) {
+    Rank& rank = *request.rank;
+    std::vector<char>& bytes = request.bytes;
+    if (request.what.kind == SpoolRequest::write) {
+      iovec piece{bytes.data(), bytes.size()};
+      return rank.part.write(request.what.offset, &piece, 1);
     }
-    message.bytes.insert(message.bytes.end(), 2, '\0');  // two names, at any rate
-    const char* const directory = message.bytes.data();
+    bytes.insert(bytes.end(), 2, '\0');  // two names, at any rate
+    const char* const directory = bytes.data();
     const char* const path = directory + std::strlen(directory) + 1;
-    switch (message.request.kind) {
+    switch (request.what.kind) {
       case SpoolRequest::create:
         // A rank that was not answered in time asks again.
-        return part_.is_still_ours() ? 0 : part_.create(directory, path, message.request.offset);
-      case SpoolRequest::remove: part_.remove(directory, path); return 0;
-      case SpoolRequest::remove_run: PartOnDisk::remove_run(directory, path); return 0;
+        return rank.part.is_still_ours() ? 0 : rank.part.create(directory, path, request.what.offset);
+      case SpoolRequest::remove: rank.part.remove(directory, path); return 0;
+      case SpoolRequest::remove_run:
+        PartOnDisk::remove_run(directory, path);
+        judge(rank);
+        return 0;
+      case SpoolRequest::save:
+        if (!request.frames) return EBADF;
+        rank.saved = save_frames(request.frames, path, [&rank] { tell(rank, EINPROGRESS); });
+        return rank.saved.error;
       default: return EINVAL;
     }
   }
 
-  Descriptor socket_;
-  PartOnDisk part_;
-  std::deque<Message> messages_;
+  // The program has waited long enough for its frames, and has left its parts.
+  static void forget(const Rank& rank) {
+    if (!rank.saved.path.empty()) unlink(rank.saved.path.c_str());
+  }
+
+  // What is to be done for other ranks does not wait for that, and comes before it: priority is a thread's own.
+  void judge(Rank& rank) {
+    if (rank.saved.path.empty()) return;
+    SavedFrames saved = std::exchange(rank.saved, SavedFrames());
+    try {
+      judges_.emplace_back([saved = std::move(saved), spool = place_] {
+        if (put_into_ledger(saved.path, spool, false)) unlink(saved.path.c_str());
+      });
+    } catch (const std::system_error&) {  // no thread: the frames stay
+    }
+  }
+
+  std::string place_;
+  std::mutex lock_;
+  std::condition_variable changed_;
+  std::deque<Request> requests_;
+  std::size_t bytes_ = 0;  // of the requests, and the one that is being done
   bool is_over_ = false;
+  std::vector<std::thread> judges_;
 };
 
-// Threads for each rank: as where they write themselves, none waits for another.
 class Keeper {
  public:
   explicit Keeper(std::string_view name) {
+    if (name.empty()) return;
     const SpoolAddress address(name);
-    int ends[2];
-    if (name.empty() || pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
-    ended_ = Descriptor(ends[0]);
-    tells_end_ = Descriptor(ends[1]);
     Descriptor made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (bind(made.number(), address.get(), address.size) == 0 && listen(made.number(), SOMAXCONN) == 0) {
       listening_ = std::move(made);
@@ -138,22 +200,31 @@ class Keeper {
   }
   explicit operator bool() const { return static_cast<bool>(listening_); }
 
-  void go_on() {
-    std::array<pollfd, 3> ready{
-        pollfd{STDIN_FILENO, POLLIN, 0}, {ended_.number(), POLLIN, 0}, {listening_.number(), POLLIN, 0}};
-    for (bool is_awaited = true; is_awaited || ranks_ > 0;) {
-      if (poll(ready.data(), ready.size(), -1) < 0) continue;
-      char ended = 0;
-      while (read(ended_.number(), &ended, 1) == 1) --ranks_;
+  /// Until who has started this, and all ranks, have gone.
+  void receive_all(Spool& spool) {
+    constexpr int for_room_ms = 10;
+    for (bool is_awaited = true; is_awaited || !ranks_.empty();) {
+      const bool has_room = spool.has_room();
+      std::vector<pollfd> ready{{is_awaited ? STDIN_FILENO : -1, POLLIN, 0}, {listening_.number(), POLLIN, 0}};
+      const std::size_t first = ready.size();
+      for (const std::shared_ptr<Rank>& rank : ranks_)
+        ready.push_back({has_room ? rank->socket.number() : -1, POLLIN, 0});
+      if (poll(ready.data(), ready.size(), has_room ? -1 : for_room_ms) < 0) continue;
+      for (std::size_t i = ready.size(); i > first; --i) {
+        if (ready[i - 1].revents != 0) receive(i - 1 - first, spool);
+      }
       accept_ranks();
-      if (ready[0].revents == 0) continue;
-      is_awaited = false;  // who has started it has ended
-      ready[0].fd = -1;
-      ready[0].revents = 0;
+      if (ready[0].revents != 0) is_awaited = false;
     }
   }
 
  private:
+  void receive(std::size_t at, Spool& spool) {
+    Request request = next_request(ranks_[at]);
+    if (request.is_last) ranks_.erase(ranks_.begin() + static_cast<std::ptrdiff_t>(at));
+    spool.add(std::move(request));
+  }
+
   void accept_ranks() {
     for (;;) {
       Descriptor rank(accept4(listening_.number(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -163,24 +234,13 @@ class Keeper {
       const bool is_ours =
           getsockopt(rank.number(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
       if (!is_ours) continue;
-      try {
-        std::thread([this, rank = std::move(rank)]() mutable {
-          try {
-            Served(std::move(rank)).until_it_ends();
-          } catch (const std::system_error&) {  // no second thread: as below
-          }
-          [[maybe_unused]] const ssize_t told = ::write(tells_end_.number(), "", 1);
-        }).detach();
-        ++ranks_;
-      } catch (const std::system_error&) {  // no thread for it: to the rank it is as if nobody were here
-      }
+      ranks_.push_back(std::make_shared<Rank>());
+      ranks_.back()->socket = std::move(rank);
     }
   }
 
   Descriptor listening_;
-  Descriptor ended_;
-  Descriptor tells_end_;
-  std::size_t ranks_ = 0;
+  std::vector<std::shared_ptr<Rank>> ranks_;
 };
 
 }  // namespace
@@ -207,6 +267,14 @@ int main(int argc, char** argv) {
     if (!admission.is_admitted) return 0;
   }
   let_go({STDOUT_FILENO});
-  if (keeper) keeper.go_on();
+  if (!keeper) return 0;
+  try {
+    Spool spool(argc == 5 ? argv[2] : "");
+    std::thread touching([&spool] { spool.do_all(); });
+    keeper.receive_all(spool);
+    spool.end();
+    touching.join();
+  } catch (const std::system_error&) {  // no thread: to the ranks it is as if nobody were here
+  }
   return 0;
 }
