@@ -1,7 +1,6 @@
 #include "libprofile/reduce/reduce.hpp"
 
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,9 +27,9 @@
 #include "libprofile/reduce/writer_process.hpp"
 #include "libprofile/shared/setting_values.hpp"
 #include "libprofile/system/cannot_write.hpp"
-#include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/fnv1a.hpp"
 #include "libprofile/system/nanoseconds.hpp"
+#include "libprofile/system/own_descriptor.hpp"
 #include "libprofile/system/process_memory.hpp"
 
 namespace halcyon {
@@ -151,7 +150,7 @@ class Writer {
     if (keeps_profile_) {
       is_started_ = process_.start(path, run.run.settings.ledger, error_);
     } else {
-      frames_ = Descriptor(static_cast<int>(syscall(SYS_memfd_create, "halcyon", MFD_CLOEXEC)));
+      frames_ = file_in_memory();
       is_started_ = static_cast<bool>(frames_);
       if (!is_started_) error_ = std::strerror(errno);
     }
@@ -184,7 +183,7 @@ class Writer {
   std::string path_;
   bool keeps_profile_;
   WriterProcess process_;
-  Descriptor frames_;
+  OwnDescriptor frames_;
   std::string error_;
   bool is_started_ = false;
 };

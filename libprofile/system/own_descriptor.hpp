@@ -54,11 +54,14 @@ class OwnDescriptor {
   ino_t inode_ = 0;
 };
 
-/// A descriptor that nothing uses: it is closed when one is needed and the program has used up its limit.
-inline OwnDescriptor spare_descriptor() {
+/// An empty file that no file system has.
+inline OwnDescriptor file_in_memory() {
   constexpr unsigned close_on_exec = 1;
   return OwnDescriptor(static_cast<int>(syscall(SYS_memfd_create, "halcyon", close_on_exec)));
 }
+
+/// A descriptor that nothing uses: it is closed when one is needed and the program has used up its limit.
+inline OwnDescriptor spare_descriptor() { return file_in_memory(); }
 
 /// Has the kernel make room for these numbers. To be called while the process has one thread: once there are several,
 /// as MPI_Init may start, the kernel waits for all CPUs before it takes a larger table (synchronize_rcu), up to 50 ms.
