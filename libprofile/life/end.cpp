@@ -57,7 +57,7 @@ void end_recording() noexcept try {
         "does not fit into the 255 characters of an MPI_Info (docs/families.md)");
   }
   run.gate.note_saved();
-  run.let_keeper_go();
+  run.records.let_keeper_go();
   run.live.leave();
   run.spares.restore_limit();
   release_signals();

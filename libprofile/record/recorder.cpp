@@ -25,7 +25,8 @@ void stop_in_forked_child() {
   recording.store(false);
   recorder->gate.note_saved();
   recorder->live.forget();
-  recorder->let_keeper_go();
+  recorder->run.keeper = OwnDescriptor();
+  recorder->records.let_keeper_go();
 }
 
 }  // namespace

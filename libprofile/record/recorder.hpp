@@ -68,12 +68,6 @@ class Recorder {
   /// segment. Called without locks, and not within a Change: signals are answered at once.
   void stand_still(ThreadState& thread) noexcept;
 
-  /// Nothing more goes to the spool from this process. Async-signal-safe.
-  void let_keeper_go() {
-    run.keeper = OwnDescriptor();
-    records.let_keeper_go();
-  }
-
   /// Where the part will be, and what is the same in all of it. Does nothing the second time.
   void place_part();
 

@@ -27,7 +27,7 @@ struct ThisRun {
   // processes are in it.
   std::atomic<bool> several_worlds{false};
   std::atomic<bool> has_unrecorded_children{false};
-  OwnDescriptor keeper;  // the process that touches the spool goes on as long as this is open
+  OwnDescriptor keeper;  // the process that touches the spool goes on, and judges nothing, as long as this is open
   std::timespec start_time{};
   // All ranks of this run, for the recorder alone. Made when recording begins, and not when the ranks are merged: a
   // collective that failed on MPI_COMM_WORLD may have left messages there that the next one would wait for.

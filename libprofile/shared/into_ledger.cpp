@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -65,9 +64,9 @@ bool put_into_ledger(const std::string& run, const std::string& spool, bool is_a
   constexpr char first_to_go[] = "1000";
   if (badness) [[maybe_unused]]
     const ssize_t written = write(badness.number(), first_to_go, sizeof first_to_go - 1);
-  // Of this thread, and what it starts: it gets what nobody else wants of a CPU, and nobody is put elsewhere for it.
-  const sched_param no_priority{};
-  if (!is_awaited) sched_setscheduler(0, SCHED_IDLE, &no_priority);
+  constexpr int last = 19;
+  if (!is_awaited) [[maybe_unused]]
+    const int priority = nice(last);  // of this thread, and what it starts
   const std::string libexec = path_of_libexec();
   const Child adding(
       {libexec + HALCYON_BINDIR_FROM_LIBEXECDIR "/halcyon", "ledger", "add", "--spool", spool, "--", run});

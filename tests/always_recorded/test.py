@@ -64,7 +64,7 @@ class WithSpool(halcyon_test.Behaviour):
             for judge in processes_of("halcyon", self.spool) if os.geteuid() == 0 else ():
                 with contextlib.suppress(OSError):  # it has just ended
                     for thread in Path(f"/proc/{judge}/task").iterdir():
-                        os.sched_setscheduler(int(thread.name), os.SCHED_OTHER, os.sched_param(0))
+                        os.setpriority(os.PRIO_PROCESS, int(thread.name), 0)
             return not processes_of("halcyon-keep", self.spool)
         self.wait_until(are_through)
 

@@ -5,8 +5,8 @@
 // One thread receives, and another one touches the spool: what the ranks send waits in memory while that hangs. They
 // find in time that it does not answer (spool_keeper.hpp).
 //
-// A run that only the ledger wants is saved as frames, and judged once the program does not wait any more. Where that
-// fails, or is ended with the job, the frames stay, and `halcyon ledger collect` tries it again.
+// A run that only the ledger wants is saved as frames, and judged when the program has ended. Where that fails, or is
+// ended with the job, the frames stay, and `halcyon ledger collect` tries it again.
 //
 // usage: halcyon-keep NAME [SPOOL PROGRAM FILE]   Listens at this name, unless it is empty or another one does. With
 // SPOOL, prints "yes" if the run gets a row in the ledger, or "no: " and why; nothing behind it if the site does not
@@ -84,7 +84,7 @@ Request next_request(const std::shared_ptr<Rank>& rank) {
   return request;
 }
 
-// Does what the ranks ask for, in order.
+// Does what the ranks ask for, in order, and judges what they have saved.
 class Spool {
  public:
   explicit Spool(std::string place) : place_(std::move(place)) {}
@@ -101,7 +101,9 @@ class Spool {
       lock.lock();
       bytes_ -= bytes;
     }
-    for (std::thread& judge : judges_) judge.join();
+    for (const SavedFrames& run : to_judge_) {
+      if (put_into_ledger(run.path, place_, false)) unlink(run.path.c_str());
+    }
   }
 
   void add(Request request) {
@@ -152,7 +154,7 @@ class Spool {
       case SpoolRequest::remove: rank.part.remove(directory, path); return 0;
       case SpoolRequest::remove_run:
         PartOnDisk::remove_run(directory, path);
-        judge(rank);
+        if (!rank.saved.path.empty()) to_judge_.push_back(std::exchange(rank.saved, SavedFrames()));
         return 0;
       case SpoolRequest::save:
         if (!request.frames) return EBADF;
@@ -167,25 +169,13 @@ class Spool {
     if (!rank.saved.path.empty()) unlink(rank.saved.path.c_str());
   }
 
-  // What is to be done for other ranks does not wait for that, and comes before it: priority is a thread's own.
-  void judge(Rank& rank) {
-    if (rank.saved.path.empty()) return;
-    SavedFrames saved = std::exchange(rank.saved, SavedFrames());
-    try {
-      judges_.emplace_back([saved = std::move(saved), spool = place_] {
-        if (put_into_ledger(saved.path, spool, false)) unlink(saved.path.c_str());
-      });
-    } catch (const std::system_error&) {  // no thread: the frames stay
-    }
-  }
-
   std::string place_;
   std::mutex lock_;
   std::condition_variable changed_;
   std::deque<Request> requests_;
   std::size_t bytes_ = 0;  // of the requests, and the one that is being done
   bool is_over_ = false;
-  std::vector<std::thread> judges_;
+  std::vector<SavedFrames> to_judge_;
 };
 
 class Keeper {
