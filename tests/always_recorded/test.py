@@ -311,6 +311,12 @@ class TurnedOff(WithSpool):
             os.chown(self.spool / name, other.pw_uid, other.pw_gid)
         self.recorded()
         self.assertEqual(len(self.spooled()), 1)
+        prolog = installed_at(self.directory / "site", self.spool) / "task_prolog"
+        self.assertIn(f"export HALCYON_LEDGER={self.spool}\n", self.run_command([prolog]).output)
+        self.assertNotIn(str(self.spool / "off"), self.halcyon("doctor", HALCYON_LEDGER=self.spool).output)
+        (self.spool / "off").unlink()
+        (self.spool / "off").touch()
+        self.assertEqual(self.run_command([prolog]).output, "")
 
     def test_for_some_programs(self):
         excluded = self.spool / "exclude"
@@ -591,11 +597,34 @@ class Collected(WithSpool):
 
     def test_the_timer_waits_for_no_other(self):
         site = installed_at(self.directory / "site", self.directory / "nowhere")
-        with open(site / "spool", encoding="utf-8") as held:
+        self.assertIn("names no directory", self.run_command([site / "halcyon-collect"]).errors)
+        [lock] = site.glob("*.lock")
+        with open(lock, encoding="utf-8") as held:
             fcntl.flock(held, fcntl.LOCK_EX)
             finished = self.run_command([site / "halcyon-collect"])
             self.assertEqual((finished.status, finished.errors), (0, ""), finished)
-        self.assertIn("names no directory", self.run_command([site / "halcyon-collect"]).errors)
+
+    @unittest.skipIf(os.geteuid() != 0 or shutil.which("setpriv") is None, "only root can become other users")
+    def test_no_user_holds_up_the_timer_or_gets_the_rights_of_others(self):
+        site = installed_at(self.directory / "site", self.spool)
+        other = pwd.getpwnam(OTHER_USER)
+        for name in (f"unfinished-{other.pw_uid}", f"unfinished-again-{other.pw_uid}"):
+            (self.spool / name).mkdir()
+            os.chown(self.spool / name, other.pw_uid, 0)  # as where a directory has the group of the one around it
+        command = self.directory / "as_whom"
+        command.write_text("#!/bin/sh\necho $(id -u) $(id -G); readlink /proc/$$/fd/*\n")
+        command.chmod(0o755)
+        self.directory.chmod(0o755)
+        script = site / "halcyon-collect"
+        script.write_text(script.read_text().replace(str(HALCYON), str(command)))
+        for readable in (site / "spool", script):  # whatever a user can open, a user can lock
+            with open(readable, "rb") as held:
+                fcntl.flock(held, fcntl.LOCK_EX)
+                finished = self.run_command([script])
+            self.assertEqual(finished.output.count(f"{other.pw_uid} {other.pw_gid}\n"), 1, finished)
+            self.assertNotIn("lock", finished.output)
+        [lock] = site.glob("*.lock")
+        self.assertEqual(lock.stat().st_mode & 0o077, 0)
 
     def test_the_module_preloads_the_recorder_and_unloading_it_keeps_out(self):
         lmod = next(Path("/usr/share/lmod").glob("*/init/bash"), None)
