@@ -6,7 +6,9 @@ import os
 import pwd
 import shutil
 import signal
+import socket
 import sqlite3
+import struct
 import subprocess
 import tempfile
 import time
@@ -495,6 +497,63 @@ class Hanging(WithSpool):
         process.communicate("end\n")
         self.wait_until(lambda: not processes_of("halcyon-keep", self.spool))
         self.assertEqual(([run["exit_state"] for run in self.runs()], self.left()), (["finalized"], []))
+
+
+class Keeper(halcyon_test.Behaviour):
+    """The process of a host that writes to the spool for its ranks, as ranks see it."""
+
+    KEEPER = LIBRARY.parents[1] / "libexec/halcyon/halcyon-keep"
+    RANKS = 40
+    CREATE, WRITE = 0, 1
+
+    def kept(self, *before):
+        """The process, and the connections of its ranks."""
+        name = f"halcyon-test-{os.getpid()}-{self.id()}"
+        process = subprocess.Popen([*before, self.KEEPER, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.read(), b"")  # it listens
+        ranks = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(self.RANKS)]
+        for rank in ranks:
+            self.addCleanup(rank.close)
+            rank.connect("\0" + name)
+        return process, ranks
+
+    def created(self, number, rank):
+        """What the process answers; nothing if it is as if it were not there."""
+        path = self.directory / f"{number}.part"
+        try:
+            rank.send(struct.pack("QQ", self.CREATE, 0) + f"{self.directory}\0{path}\0".encode())
+            return rank.recv(4)
+        except OSError:
+            return b""
+
+    def check_ends(self, process, ranks):
+        for rank in ranks:
+            rank.close()
+        process.stdin.close()
+        self.assertEqual(process.wait(halcyon_test.TIME_LIMIT), 0)
+
+    def test_it_ends_after_all_of_many_ranks(self):
+        process, ranks = self.kept()
+        self.assertEqual([self.created(*rank) for rank in enumerate(ranks)], self.RANKS * [struct.pack("i", 0)])
+        for rank in ranks:
+            rank.send(struct.pack("QQ", self.WRITE, 0) + b"x")
+            self.assertEqual(rank.recv(4), struct.pack("i", 0))
+        self.check_ends(process, ranks)
+
+    def test_ranks_for_which_it_has_no_descriptors_are_told(self):
+        process, ranks = self.kept("prlimit", "--nofile=40:40")
+        answers = [self.created(*rank) for rank in enumerate(ranks)]
+        self.assertEqual(set(answers), {struct.pack("i", 0), b""})
+        self.check_ends(process, ranks)
+
+    def test_ranks_for_which_it_has_no_memory_are_told(self):
+        process, ranks = self.kept("prlimit", f"--as={256 * MEBIBYTE}")
+        answers = [self.created(*rank) for rank in enumerate(ranks)]
+        self.assertEqual(set(answers), {struct.pack("i", 0), b""})
+        self.check_ends(process, ranks)
 
 
 @unittest.skipIf(missing(), f"no {', '.join(missing())}")

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <condition_variable>
@@ -20,6 +21,7 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -53,7 +55,15 @@ class Served {
 
   void until_it_ends() {
     std::thread writing([this] { write(); });
-    receive();
+    try {
+      receive();
+    } catch (const std::bad_alloc&) {  // to the rank it is as if this process had ended
+    }
+    {
+      const std::scoped_lock lock(held.lock);
+      is_over_ = true;
+    }
+    held.changed.notify_all();
     writing.join();
   }
 
@@ -73,12 +83,11 @@ class Served {
     for (;;) {
       const ssize_t got = recvmsg(socket_.number(), &header, 0);
       if (got < 0 && errno == EINTR) continue;
+      if (got < static_cast<ssize_t>(sizeof request)) return;
       std::unique_lock lock(held.lock);
-      is_over_ = got < static_cast<ssize_t>(sizeof request);
-      if (!is_over_) messages_.push_back({request, {bytes.begin(), bytes.begin() + got - sizeof request}});
-      if (!is_over_) held.bytes += static_cast<std::size_t>(got);
+      messages_.push_back({request, {bytes.begin(), bytes.begin() + got - sizeof request}});
+      held.bytes += static_cast<std::size_t>(got);
       held.changed.notify_all();
-      if (is_over_) return;
       held.changed.wait(lock, [] { return held.bytes <= Held::most; });
     }
   }
@@ -90,15 +99,16 @@ class Served {
       Message message = std::move(messages_.front());
       messages_.pop_front();
       lock.unlock();
+      const std::size_t size = sizeof message.request + message.bytes.size();
       const int answer = answer_to(message);
       send(socket_.number(), &answer, sizeof answer, MSG_NOSIGNAL);  // who has ended needs none
       lock.lock();
-      held.bytes -= sizeof message.request + message.bytes.size();
+      held.bytes -= size;
       held.changed.notify_all();
     }
   }
 
-  int answer_to(Message& message) {
+  int answer_to(Message& message) try {
     if (message.request.kind == SpoolRequest::write) {
       iovec piece{message.bytes.data(), message.bytes.size()};
       return part_.write(message.request.offset, &piece, 1);
@@ -114,6 +124,8 @@ class Served {
       case SpoolRequest::remove_run: PartOnDisk::remove_run(directory, path); return 0;
       default: return EINVAL;
     }
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
   }
 
   Descriptor socket_;
@@ -125,7 +137,8 @@ class Served {
 // Threads for each rank: as where they write themselves, none waits for another.
 class Keeper {
  public:
-  explicit Keeper(std::string_view name) {
+  /// `most_descriptors`: of this process.
+  Keeper(std::string_view name, std::size_t most_descriptors) : most_ranks_(most_descriptors / 2) {
     const SpoolAddress address(name);
     int ends[2];
     if (name.empty() || pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
@@ -162,7 +175,8 @@ class Keeper {
       socklen_t size = sizeof peer;
       const bool is_ours =
           getsockopt(rank.number(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
-      if (!is_ours) continue;
+      // To a rank that is not served it is as if nobody were here.
+      if (!is_ours || ranks_ >= most_ranks_) continue;
       try {
         std::thread([this, rank = std::move(rank)]() mutable {
           try {
@@ -172,7 +186,7 @@ class Keeper {
           [[maybe_unused]] const ssize_t told = ::write(tells_end_.number(), "", 1);
         }).detach();
         ++ranks_;
-      } catch (const std::system_error&) {  // no thread for it: to the rank it is as if nobody were here
+      } catch (const std::system_error&) {  // no thread for it
       }
     }
   }
@@ -180,6 +194,7 @@ class Keeper {
   Descriptor listening_;
   Descriptor ended_;
   Descriptor tells_end_;
+  std::size_t most_ranks_;
   std::size_t ranks_ = 0;
 };
 
@@ -196,11 +211,14 @@ int main(int argc, char** argv) {
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE}) std::signal(number, SIG_IGN);
   close_all_but_streams();
   let_go({STDERR_FILENO});
-  if (rlimit limit{}; getrlimit(RLIMIT_NOFILE, &limit) == 0) {  // two for each rank
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-  }
-  Keeper keeper(argv[1]);
+  rlimit descriptors{};
+  getrlimit(RLIMIT_NOFILE, &descriptors);
+  descriptors.rlim_cur = descriptors.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &descriptors);
+  // A rank takes two. What this process needs itself, and who is only being told that there is no room, takes some
+  // more.
+  constexpr rlim_t of_its_own = 16;
+  Keeper keeper(argv[1], descriptors.rlim_cur - std::min(of_its_own, descriptors.rlim_cur));
   if (argc == 5) {
     const Admission admission = ask_for_admission(argv[2], argv[3], argv[4]);
     std::puts(admission.is_admitted ? "yes" : ("no: " + admission.why_not).c_str());
