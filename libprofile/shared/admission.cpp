@@ -66,7 +66,7 @@ Admission ask_for_admission(const std::string& spool, const std::string& program
   if (const OwnDescriptor list = file_of_operator(spool + "/" + std::string(spool::name_of_excluded), at)) {
     if (is_excluded(list, program, file)) return {};
   }
-  const std::string place = spool::unfinished_of(spool, direct::effective_user());
+  const std::string place = spool::unfinished_of_this_user(spool);
   if (direct::make_directory(place.c_str(), S_IRWXU) == 0) {
     direct::allow(place.c_str(), S_IRWXU);  // whatever the umask
   } else if (errno != EEXIST) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "libprofile/system/user_outside.hpp"
+
 namespace halcyon::spool {
 
 /// The value of HALCYON_LEDGER with which a user keeps the own runs out of the ledger.
@@ -17,11 +19,11 @@ inline constexpr std::string_view name_of_switch = "off";
 /// The operator's list of programs that are not recorded: a pattern a line.
 inline constexpr std::string_view name_of_excluded = "exclude";
 
-/// Where the runs of a user leave what is no spool file yet: their parts while they run, and profiles until they are
+/// Where the runs of this user leave what is no spool file yet: their parts while they run, and profiles until they are
 /// judged.
 inline constexpr std::string_view beginning_of_unfinished = "unfinished-";
-inline std::string unfinished_of(const std::string& spool, uid_t user) {
-  return spool + "/" + std::string(beginning_of_unfinished) + std::to_string(user);
+inline std::string unfinished_of_this_user(const std::string& spool) {
+  return spool + "/" + std::string(beginning_of_unfinished) + std::to_string(effective_user_outside());
 }
 
 /// Everybody may make files in a spool: such a file counts if it is of the operator.
