@@ -49,6 +49,12 @@ void remove_if_given_up(int spool, const char* name) {
   if (std::time(nullptr) - state.st_mtime > an_hour) unlinkat(spool, name, 0);
 }
 
+bool is_to_be_taken(const std::string& spool, std::string_view name) {
+  if (name.starts_with('.') || name == name_of_refused || name.starts_with(spool::beginning_of_unfinished))
+    return false;
+  return !spool::is_for_the_operator(name) || !spool::has_file_of_the_operator(spool, name);
+}
+
 Outcome<std::vector<std::string>> names_in(const std::string& spool, const std::set<std::string>& passed_by) {
   const std::unique_ptr<DIR, CloseDirectory> directory(opendir(spool.c_str()));
   if (!directory) return Failure{"cannot list the spool " + spool + ": " + std::strerror(errno)};
@@ -61,8 +67,7 @@ Outcome<std::vector<std::string>> names_in(const std::string& spool, const std::
     }
     const std::string name = entry->d_name;
     if (name.front() == '.') remove_if_given_up(dirfd(directory.get()), entry->d_name);
-    const bool is_to_be_taken = name.front() != '.' && name != name_of_refused && !spool::is_of_the_spool(name);
-    if (is_to_be_taken && !passed_by.contains(name)) names.push_back(name);
+    if (is_to_be_taken(spool, name) && !passed_by.contains(name)) names.push_back(name);
   }
   std::sort(names.begin(), names.end());  // begin with the time of the run
   return names;
@@ -138,6 +143,10 @@ class Spool {
       std::size_t bytes = 0;
       for (; at < names.size() && at - first < most_files_at_once && bytes < most_bytes_at_once; ++at) {
         const std::string& name = names[at];
+        if (spool::is_for_the_operator(name)) {  // who else makes one would keep the operator from it
+          refused.emplace_back(name, "it counts only as a file of root or of the owner of the spool");
+          continue;
+        }
         const std::variant<Read, NotRead> read = read_file(path_of(name));
         if (const auto* not_read = std::get_if<NotRead>(&read)) {
           if (not_read->why.empty()) continue;

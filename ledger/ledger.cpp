@@ -54,6 +54,7 @@ std::string objection_to(Stored stored) {
     case Stored::now:
     case Stored::before: break;
     case Stored::with_other_contents: return "the ledger has this run with other contents";
+    case Stored::of_another_user: return "the ledger has this run as one of another user";
     case Stored::not_at_that_time: return "it began before 2000 or ends after tomorrow, by a clock that was not set";
     case Stored::not_one_more: return fmt::format("{} runs began at its start already", most_at_one_time);
   }
@@ -195,18 +196,20 @@ Outcome<Stored> Ledger::store(const SpooledRun& run, bool replaces) {
   std::string contents;
   std::string exit_state;
   std::int64_t segments = 0;
+  std::string user;
   const std::array<Value, 2> near{row.run, row.run + most_at_one_time};
-  const Status looked =
-      connection_->run("SELECT run, run_key, contents, exit_state, segments FROM run WHERE run >= $1 AND run < $2",
-                       near, [&](const Row& found) {
-                         const auto number = std::get<std::int64_t>(found[0]);
-                         taken.insert(number);
-                         if (std::get<std::string>(found[1]) != row.key) return;
-                         same = number;
-                         contents = std::get<std::string>(found[2]);
-                         exit_state = std::get<std::string>(found[3]);
-                         segments = std::get<std::int64_t>(found[4]);
-                       });
+  const Status looked = connection_->run(
+      "SELECT run, run_key, contents, exit_state, segments, user_name FROM run WHERE run >= $1 AND run < $2", near,
+      [&](const Row& found) {
+        const auto number = std::get<std::int64_t>(found[0]);
+        taken.insert(number);
+        if (std::get<std::string>(found[1]) != row.key) return;
+        same = number;
+        contents = std::get<std::string>(found[2]);
+        exit_state = std::get<std::string>(found[3]);
+        segments = std::get<std::int64_t>(found[4]);
+        user = std::get<std::string>(found[5]);
+      });
   if (!looked) return looked.failure();
   if (same != 0) {
     if (contents == run.checksum) return Stored::before;
@@ -216,6 +219,7 @@ Outcome<Stored> Ledger::store(const SpooledRun& run, bool replaces) {
     };
     const auto known = rank_of(exit_state, segments);
     const auto now = rank_of(row.exit_state, row.segments);
+    if (user != row.user_name && !replaces) return Stored::of_another_user;
     if (now < known && !replaces) return Stored::before;
     if (now == known && !replaces) return Stored::with_other_contents;
     const Value number = same;

@@ -18,7 +18,7 @@
 namespace halcyon::ledger {
 
 /// What became of a run that was to be stored.
-enum class Stored : std::uint8_t { now, before, with_other_contents, not_at_that_time, not_one_more };
+enum class Stored : std::uint8_t { now, before, with_other_contents, of_another_user, not_at_that_time, not_one_more };
 /// Why it was not stored; empty if it is in the ledger.
 std::string objection_to(Stored stored);
 

@@ -151,8 +151,7 @@ std::optional<Finding> ledger_finding() {
   const char* const spool = environment_value("HALCYON_LEDGER");
   if (spool == nullptr) return std::nullopt;
   if (spool == spool::not_wanted) return Finding{"ledger", "HALCYON_LEDGER=off: your runs get no row in it"};
-  std::error_code error;
-  if (fs::exists(fs::path(spool) / spool::name_of_switch, error)) {
+  if (spool::has_file_of_the_operator(spool, spool::name_of_switch)) {
     return Finding{"ledger",
                    fmt::format("{} turns recording for it off", (fs::path(spool) / spool::name_of_switch).string()),
                    State::note, "Nothing needs to be done. The operator removes this file to go on."};
@@ -161,7 +160,8 @@ std::optional<Finding> ledger_finding() {
                                  "Programs run all the same. Tell the operator, or set HALCYON_LEDGER=off.");
   if (finding.state == State::problem) finding.state = State::note;
   const fs::path excluded = fs::path(spool) / spool::name_of_excluded;
-  if (fs::exists(excluded, error)) finding.text += ", but for the programs in " + excluded.string();
+  if (spool::has_file_of_the_operator(spool, spool::name_of_excluded))
+    finding.text += ", but for the programs in " + excluded.string();
   return finding;
 }
 

@@ -59,7 +59,9 @@ int add_files(const AddOptions& options,
     const Outcome<ledger::Stored> stored = take(*run);
     if (!stored) return fail(stored.failure().message);
     if (std::string objection = ledger::objection_to(*stored); !objection.empty()) {
-      if (*stored == ledger::Stored::with_other_contents) objection += ": add it with --replace, or leave it";
+      const bool is_replaced_on_request =
+          *stored == ledger::Stored::with_other_contents || *stored == ledger::Stored::of_another_user;
+      if (is_replaced_on_request) objection += ": add it with --replace, or leave it";
       status = fail(file + ": " + objection);
       continue;
     }

@@ -61,7 +61,7 @@ class Collecting {
   explicit Collecting(const CollectOptions& options) : options_(options) {}
 
   int all() {
-    const std::string place = spool::unfinished_of(options_.spool, geteuid());
+    const std::string place = spool::unfinished_of_this_user(options_.spool);
     std::error_code error;
     std::vector<fs::path> left;
     for (const fs::directory_entry& entry : fs::directory_iterator(place, error)) left.push_back(entry.path());

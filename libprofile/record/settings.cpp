@@ -42,7 +42,7 @@ Settings settings_from_environment(std::string& complaint) {
   if (ledger != nullptr && ledger != spool::not_wanted) settings.ledger = from_start_directory(ledger);
   settings.keeps_profile = !is_for_the_ledger_alone();
   if (!settings.keeps_profile && !settings.ledger.empty()) {
-    settings.output = spool::unfinished_of(settings.ledger, geteuid()) + "/" + default_output;
+    settings.output = spool::unfinished_of_this_user(settings.ledger) + "/" + default_output;
     settings.memory_bytes = std::size_t{memory_mebibytes_for_ledger} << 20;
   }
   const char* receipt = setting("HALCYON_RECEIPT");

@@ -16,16 +16,11 @@
 namespace halcyon {
 namespace {
 
-// Everybody may make files in a spool: those of the operator count.
-bool is_the_operators(const struct stat& file, const struct stat& spool) {
-  return S_ISREG(file.st_mode) && (file.st_uid == 0 || file.st_uid == spool.st_uid);
-}
-
 // The operator's file of that name; empty if there is none.
 OwnDescriptor file_of_operator(const std::string& name, const struct stat& spool) {
   OwnDescriptor file(direct::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   struct stat found {};
-  if (!file || direct::status(file.number(), found) != 0 || !is_the_operators(found, spool)) return {};
+  if (!file || direct::status(file.number(), found) != 0 || !spool::is_of_the_operator(found, spool)) return {};
   return file;
 }
 
@@ -71,7 +66,7 @@ Admission ask_for_admission(const std::string& spool, const std::string& program
   if (const OwnDescriptor list = file_of_operator(spool + "/" + std::string(spool::name_of_excluded), at)) {
     if (is_excluded(list, program, file)) return {};
   }
-  const std::string place = spool::unfinished_of(spool, direct::effective_user());
+  const std::string place = spool::unfinished_of_this_user(spool);
   if (direct::make_directory(place.c_str(), S_IRWXU) == 0) {
     direct::allow(place.c_str(), S_IRWXU);  // whatever the umask
   } else if (errno != EEXIST) {

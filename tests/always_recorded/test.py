@@ -6,7 +6,9 @@ import os
 import pwd
 import shutil
 import signal
+import socket
 import sqlite3
+import struct
 import subprocess
 import tempfile
 import time
@@ -311,6 +313,12 @@ class TurnedOff(WithSpool):
             os.chown(self.spool / name, other.pw_uid, other.pw_gid)
         self.recorded()
         self.assertEqual(len(self.spooled()), 1)
+        prolog = installed_at(self.directory / "site", self.spool) / "task_prolog"
+        self.assertIn(f"export HALCYON_LEDGER={self.spool}\n", self.run_command([prolog]).output)
+        self.assertNotIn(str(self.spool / "off"), self.halcyon("doctor", HALCYON_LEDGER=self.spool).output)
+        (self.spool / "off").unlink()
+        (self.spool / "off").touch()
+        self.assertEqual(self.run_command([prolog]).output, "")
 
     def test_for_some_programs(self):
         excluded = self.spool / "exclude"
@@ -491,6 +499,57 @@ class Hanging(WithSpool):
         self.assertEqual(([run["exit_state"] for run in self.runs()], self.left()), (["finalized"], []))
 
 
+class Keeper(halcyon_test.Behaviour):
+    """The process of a host that writes to the spool for its ranks, as ranks see it."""
+
+    KEEPER = LIBRARY.parents[1] / "libexec/halcyon/halcyon-keep"
+    RANKS = 40
+    CREATE, WRITE = 0, 1
+
+    def kept(self, *before):
+        """The process, and the connections of its ranks."""
+        name = f"halcyon-test-{os.getpid()}-{self.id()}"
+        process = subprocess.Popen([*before, self.KEEPER, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.read(), b"")  # it listens
+        ranks = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(self.RANKS)]
+        for rank in ranks:
+            self.addCleanup(rank.close)
+            rank.connect("\0" + name)
+        return process, ranks
+
+    def created(self, number, rank):
+        """What the process answers; nothing if it is as if it were not there."""
+        path = self.directory / f"{number}.part"
+        try:
+            rank.send(struct.pack("QQ", self.CREATE, 0) + f"{self.directory}\0{path}\0".encode())
+            return rank.recv(4)
+        except OSError:
+            return b""
+
+    def check_ends(self, process, ranks):
+        for rank in ranks:
+            rank.close()
+        process.stdin.close()
+        self.assertEqual(process.wait(halcyon_test.TIME_LIMIT), 0)
+
+    def test_it_ends_after_all_of_many_ranks(self):
+        process, ranks = self.kept()
+        self.assertEqual([self.created(*rank) for rank in enumerate(ranks)], self.RANKS * [struct.pack("i", 0)])
+        for rank in ranks:
+            rank.send(struct.pack("QQ", self.WRITE, 0) + b"x")
+            self.assertEqual(rank.recv(4), struct.pack("i", 0))
+        self.check_ends(process, ranks)
+
+    def test_ranks_for_which_it_has_no_descriptors_are_told(self):
+        process, ranks = self.kept("prlimit", "--nofile=40:40")
+        answers = [self.created(*rank) for rank in enumerate(ranks)]
+        self.assertEqual(set(answers), {struct.pack("i", 0), b""})
+        self.check_ends(process, ranks)
+
+
 @unittest.skipIf(missing(), f"no {', '.join(missing())}")
 class UnderSlurm(WithSpool):
     """With the prolog and the epilog of packaging/slurm."""
@@ -591,11 +650,34 @@ class Collected(WithSpool):
 
     def test_the_timer_waits_for_no_other(self):
         site = installed_at(self.directory / "site", self.directory / "nowhere")
-        with open(site / "spool", encoding="utf-8") as held:
+        self.assertIn("names no directory", self.run_command([site / "halcyon-collect"]).errors)
+        [lock] = site.glob("*.lock")
+        with open(lock, encoding="utf-8") as held:
             fcntl.flock(held, fcntl.LOCK_EX)
             finished = self.run_command([site / "halcyon-collect"])
             self.assertEqual((finished.status, finished.errors), (0, ""), finished)
-        self.assertIn("names no directory", self.run_command([site / "halcyon-collect"]).errors)
+
+    @unittest.skipIf(os.geteuid() != 0 or shutil.which("setpriv") is None, "only root can become other users")
+    def test_no_user_holds_up_the_timer_or_gets_the_rights_of_others(self):
+        site = installed_at(self.directory / "site", self.spool)
+        other = pwd.getpwnam(OTHER_USER)
+        for name in (f"unfinished-{other.pw_uid}", f"unfinished-again-{other.pw_uid}"):
+            (self.spool / name).mkdir()
+            os.chown(self.spool / name, other.pw_uid, 0)  # as where a directory has the group of the one around it
+        command = self.directory / "as_whom"
+        command.write_text("#!/bin/sh\necho $(id -u) $(id -G); readlink /proc/$$/fd/*\n")
+        command.chmod(0o755)
+        self.directory.chmod(0o755)
+        script = site / "halcyon-collect"
+        script.write_text(script.read_text().replace(str(HALCYON), str(command)))
+        for readable in (site / "spool", script):  # whatever a user can open, a user can lock
+            with open(readable, "rb") as held:
+                fcntl.flock(held, fcntl.LOCK_EX)
+                finished = self.run_command([script])
+            self.assertEqual(finished.output.count(f"{other.pw_uid} {other.pw_gid}\n"), 1, finished)
+            self.assertNotIn("lock", finished.output)
+        [lock] = site.glob("*.lock")
+        self.assertEqual(lock.stat().st_mode & 0o077, 0)
 
     def test_the_module_preloads_the_recorder_and_unloading_it_keeps_out(self):
         lmod = next(Path("/usr/share/lmod").glob("*/init/bash"), None)

@@ -516,6 +516,33 @@ class Spools(WithSpool):
         self.ledger("ingest", self.spool)
         self.assertEqual(self.runs()[0]["user"], UNPRIVILEGED)
 
+    def test_nobody_keeps_the_operator_from_the_switch_of_the_spool(self):
+        for name in ("off", "exclude"):
+            (self.spool / name).write_text("mine\n")
+        self.assertEqual(self.ledger("ingest", self.spool).output, "0 runs ingested\n")
+        self.assertEqual(len(list(self.spool.iterdir())), 2)
+        if os.geteuid() != 0:
+            self.skipTest("only root can give files to another user")
+        for path in self.spool.iterdir():
+            os.chown(path, pwd.getpwnam(UNPRIVILEGED).pw_uid, -1)
+        finished = self.ledger("ingest", self.spool, status=2)
+        self.assertEqual((finished.output, len(finished.errors.splitlines())), ("0 runs ingested, 2 files refused\n", 2))
+        self.assertEqual([path.name for path in self.spool.iterdir()], ["refused"])
+        self.assertIn("owner of the spool", self.reason("off"))
+
+    def test_nobody_replaces_a_run_of_another(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can give files to another user")
+        document = self.one_document()
+        for name, exit_state in ((UNPRIVILEGED, "killed"), ("bin", "finalized"), (UNPRIVILEGED, "finalized")):
+            run = {**document["run"], "exit_state": exit_state}
+            (self.spool / name).write_bytes(spool_file({**document, "run": run}))
+            os.chown(self.spool / name, pwd.getpwnam(name).pw_uid, -1)
+            finished = self.ledger("ingest", self.spool, status=2 if name == "bin" else 0)
+            self.assertEqual([one["user"] for one in self.runs()], [UNPRIVILEGED], finished)
+        self.assertIn("another user", self.reason("bin"))
+        self.assertEqual([one["exit_state"] for one in self.runs()], ["finalized"])
+
     def test_a_kill_at_any_moment_loses_nothing_and_counts_nothing_twice(self):
         document = self.one_document()
         runs = KILLS * RUNS_OF_A_KILL

@@ -19,13 +19,21 @@
 namespace halcyon {
 namespace {
 
-// 0, or errno.
+constexpr std::uint64_t second = 1'000'000'000;
+constexpr std::uint64_t longest_wait = std::uint64_t{patience.count()} * second;
+
+// 0, or errno. All ranks of a host may come at once: one waits until there is room for it.
 int connect_to(std::string_view name, OwnDescriptor& socket) {
-  socket =
-      OwnDescriptor(static_cast<int>(syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
+  socket = OwnDescriptor(static_cast<int>(syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)));
   if (!socket) return errno;
+  const timeval longest{patience.count(), 0};
+  syscall(SYS_setsockopt, socket.number(), SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
   const SpoolAddress address(name);
-  if (syscall(SYS_connect, socket.number(), address.get(), address.size) != 0) return errno;
+  const std::uint64_t until = nanoseconds_of(CLOCK_MONOTONIC) + longest_wait;
+  while (syscall(SYS_connect, socket.number(), address.get(), address.size) != 0) {
+    if (errno != EINTR) return errno;
+    if (nanoseconds_of(CLOCK_MONOTONIC) >= until) return EAGAIN;
+  }
   ucred peer{};
   socklen_t size = sizeof peer;
   if (syscall(SYS_getsockopt, socket.number(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return errno;
@@ -50,7 +58,6 @@ bool SpoolKeeper::is_there(OwnDescriptor& spare) {
   return state_ != State::none;
 }
 
-// It does not answer. One that has ended does not hang.
 bool SpoolKeeper::hangs() {
   take_answers();
   return state_ == State::silent || (state_ == State::there && unanswered_ != 0);
@@ -172,9 +179,8 @@ bool SpoolKeeper::has_waited_long_enough() const { return until_ != 0 && nanosec
 
 // For answers, too. False if this rank has waited long enough.
 bool SpoolKeeper::wait(short events) {
-  constexpr std::uint64_t second = 1'000'000'000;
   const std::uint64_t now = nanoseconds_of(CLOCK_MONOTONIC);
-  if (until_ == 0) until_ = now + std::uint64_t{patience.count()} * second;
+  if (until_ == 0) until_ = now + longest_wait;
   if (now >= until_) return false;
   timespec changed{static_cast<time_t>((until_ - now) / second), static_cast<long>((until_ - now) % second)};
   pollfd ready{socket_.number(), static_cast<short>(POLLIN | events), 0};

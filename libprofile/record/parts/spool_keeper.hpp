@@ -41,6 +41,8 @@ class SpoolKeeper {
 
   /// Whether there is one here, which belongs to this user: looked up once. `spare`: gives its number to the socket.
   bool is_there(OwnDescriptor& spare);
+  /// It does not answer. One that has ended does not hang.
+  bool hangs();
   /// What is asked for from now on may be the last, since the rank may be killed soon: all is sent before any answer is
   /// waited for, by wait_for_answers().
   void hurry(bool is_last) { is_last_ = is_last; }
@@ -60,7 +62,6 @@ class SpoolKeeper {
   int save(const char* profile, int frames);
 
  private:
-  bool hangs();
   int ask_about(SpoolRequest::Kind kind, std::uint64_t offset, const char* directory, const char* path, int file = -1);
   int send(const SpoolRequest& request, std::span<const iovec> bytes, int file = -1);
   void take_answers();

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <condition_variable>
@@ -24,6 +25,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -60,10 +62,11 @@ struct Request {
   bool is_last = false;  // the rank has gone
 };
 
-// The next message of a rank. That it has gone is the last one.
-Request next_request(const std::shared_ptr<Rank>& rank) {
-  Request request{.rank = rank, .what = {}, .bytes = std::vector<char>(most_in_spool_request), .frames = Descriptor()};
-  std::array<iovec, 2> pieces{iovec{&request.what, sizeof request.what}, {request.bytes.data(), request.bytes.size()}};
+// The next message of a rank. That it has gone is the last one; to the rank, the lack of memory for one is as if this
+// process had ended.
+Request next_request(const std::shared_ptr<Rank>& rank, std::vector<char>& room) {
+  Request request{.rank = rank, .what = {}, .bytes = {}, .frames = Descriptor()};
+  std::array<iovec, 2> pieces{iovec{&request.what, sizeof request.what}, {room.data(), room.size()}};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> descriptor{};
   msghdr header{};
   header.msg_iov = pieces.data();
@@ -80,7 +83,11 @@ Request next_request(const std::shared_ptr<Rank>& rank) {
     request.frames = Descriptor(number);
   }
   request.is_last = got < static_cast<ssize_t>(sizeof request.what);
-  request.bytes.resize(request.is_last ? 0 : static_cast<std::size_t>(got) - sizeof request.what);
+  try {
+    if (!request.is_last) request.bytes.assign(room.begin(), room.begin() + got - sizeof request.what);
+  } catch (const std::bad_alloc&) {
+    request.is_last = true;
+  }
   return request;
 }
 
@@ -137,7 +144,7 @@ class Spool {
     tell(rank, answer_to(request));
   }
 
-  int answer_to(Request& request) {
+  int answer_to(Request& request) try {
     Rank& rank = *request.rank;
     std::vector<char>& bytes = request.bytes;
     if (request.what.kind == SpoolRequest::write) {
@@ -162,6 +169,8 @@ class Spool {
         return rank.saved.error;
       default: return EINVAL;
     }
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
   }
 
   // The program has waited long enough for its frames, and has left its parts.
@@ -180,7 +189,8 @@ class Spool {
 
 class Keeper {
  public:
-  explicit Keeper(std::string_view name) {
+  /// `most_descriptors`: of this process. A rank takes two.
+  Keeper(std::string_view name, std::size_t most_descriptors) : most_ranks_(most_descriptors / 2) {
     if (name.empty()) return;
     const SpoolAddress address(name);
     Descriptor made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -210,7 +220,7 @@ class Keeper {
 
  private:
   void receive(std::size_t at, Spool& spool) {
-    Request request = next_request(ranks_[at]);
+    Request request = next_request(ranks_[at], room_);
     if (request.is_last) ranks_.erase(ranks_.begin() + static_cast<std::ptrdiff_t>(at));
     spool.add(std::move(request));
   }
@@ -223,14 +233,17 @@ class Keeper {
       socklen_t size = sizeof peer;
       const bool is_ours =
           getsockopt(rank.number(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
-      if (!is_ours) continue;
+      // To a rank that is not served it is as if nobody were here.
+      if (!is_ours || ranks_.size() >= most_ranks_) continue;
       ranks_.push_back(std::make_shared<Rank>());
       ranks_.back()->socket = std::move(rank);
     }
   }
 
   Descriptor listening_;
+  std::size_t most_ranks_;
   std::vector<std::shared_ptr<Rank>> ranks_;
+  std::vector<char> room_ = std::vector<char>(most_in_spool_request);
 };
 
 }  // namespace
@@ -245,11 +258,13 @@ int main(int argc, char** argv) {
   outlive_the_job();
   close_all_but_streams();
   let_go({STDERR_FILENO});
-  if (rlimit limit{}; getrlimit(RLIMIT_NOFILE, &limit) == 0) {  // two for each rank
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-  }
-  Keeper keeper(argv[1]);
+  rlimit descriptors{};
+  getrlimit(RLIMIT_NOFILE, &descriptors);
+  descriptors.rlim_cur = descriptors.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &descriptors);
+  // What this process needs itself, and who is only being told that there is no room, takes some more.
+  constexpr rlim_t of_its_own = 16;
+  Keeper keeper(argv[1], descriptors.rlim_cur - std::min(of_its_own, descriptors.rlim_cur));
   if (argc == 5) {
     const Admission admission = ask_for_admission(argv[2], argv[3], argv[4]);
     std::puts(admission.is_admitted ? "yes" : ("no: " + admission.why_not).c_str());

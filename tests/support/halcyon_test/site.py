@@ -12,6 +12,7 @@ def installed_at(directory, spool):
     (directory / "spool").write_text(f"{spool}\n")
     for source in (BUILD / "packaging/site").iterdir():
         text = source.read_text().replace("/etc/halcyon/spool", str(directory / "spool"))
+        text = text.replace("/run/", f"{directory}/")
         for what, place in (("halcyon", HALCYON), ("preload", LIBRARY)):
             text = re.sub(rf"^{what}=.*$", f"{what}={place}", text, flags=re.M)
         text = re.sub(r'pathJoin\(here, ".*"\)', f'"{LIBRARY}"', text)
