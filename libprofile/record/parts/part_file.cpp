@@ -15,6 +15,7 @@
 #include <stdexcept>
 
 #include "libprofile/system/descriptor.hpp"
+#include "libprofile/system/pieces.hpp"
 
 namespace halcyon {
 namespace {
@@ -138,7 +139,7 @@ bool PartFile::settle() {
 // What is there of this part, which is not whole, is no longer taken for one. Other ranks may be writing into the file.
 void PartFile::withdraw() {
   iovec bytes{const_cast<char*>(withdrawn_magic.data()), withdrawn_magic.size()};  // which are only read
-  write_into_file(in_file(0), &bytes, 1);
+  write_into_file(in_file(0), {&bytes, 1});
   place_->has_left_file = place_->has_left_file || is_open_at_keeper_ || file_.is_new();
   file_ = PartOnDisk();
   is_open_at_keeper_ = false;
@@ -187,13 +188,13 @@ bool PartFile::write_vectors(std::uint64_t offset, Vectors& vectors, std::size_t
     error_ = errno;
     return false;
   }
-  const int failed = write_into_file(offset, vectors.data(), count);
+  const int failed = write_into_file(offset, {vectors.data(), count});
   if (failed != 0) error_ = failed;
   return failed == 0;
 }
 
-int PartFile::write_into_file(std::uint64_t offset, iovec* pieces, std::size_t count) {
-  return is_open_at_keeper_ ? keeper_.write(offset, {pieces, count}) : file_.write(offset, pieces, count);
+int PartFile::write_into_file(std::uint64_t offset, std::span<iovec> pieces) {
+  return is_open_at_keeper_ ? keeper_.write(offset, pieces) : file_.write(offset, pieces);
 }
 
 // The first rank's own beginning does not touch the byte, and may come later. Ranks that ask at the same time: one of
@@ -251,16 +252,12 @@ bool PartFile::read_block(std::size_t index, SegmentBlock& block) const {
   // The file may end with the last value of a bin.
   const std::uint64_t at = place_of_block(index);
   std::size_t got = 0;
-  for (std::size_t first = 0; got < most;) {
-    const ssize_t read = direct::read_at(file_.number(), &vectors[first], count - first, at + got);
+  for (std::span<iovec> pieces(vectors.data(), count); !pieces.empty();) {
+    const ssize_t read = direct::read_at(file_.number(), pieces.data(), pieces.size(), at + got);
     if (read < 0 && errno == EINTR) continue;
     if (read <= 0) break;
     got += static_cast<std::size_t>(read);
-    std::size_t left = static_cast<std::size_t>(read);
-    for (; first < count && left >= vectors[first].iov_len; ++first) left -= vectors[first].iov_len;
-    if (first == count) break;
-    vectors[first].iov_base = static_cast<char*>(vectors[first].iov_base) + left;
-    vectors[first].iov_len -= left;
+    pieces = behind(pieces, static_cast<std::size_t>(read));
   }
   const std::size_t most_of_values = sizeof block.bin_values;
   if (got < most - most_of_values) return false;

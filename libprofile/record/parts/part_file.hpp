@@ -170,7 +170,7 @@ class PartFile {
   bool write_at(std::uint64_t offset, const void* data, std::size_t bytes);
   bool read_at(std::uint64_t offset, std::byte* data, std::size_t bytes) const;
   bool write_vectors(std::uint64_t offset, Vectors& vectors, std::size_t count);
-  int write_into_file(std::uint64_t offset, iovec* pieces, std::size_t count);
+  int write_into_file(std::uint64_t offset, std::span<iovec> pieces);
   bool has_keeper() { return keeper_.is_there(spare_); }
 
   struct Place {

@@ -11,6 +11,7 @@
 
 #include "libprofile/interpose/signal_blocked.hpp"
 #include "libprofile/system/descriptor.hpp"
+#include "libprofile/system/pieces.hpp"
 
 namespace halcyon {
 
@@ -47,19 +48,15 @@ int PartOnDisk::create(const char* directory, const char* path, std::uint64_t be
   return 0;
 }
 
-int PartOnDisk::write(std::uint64_t offset, iovec* pieces, std::size_t count) const {
+int PartOnDisk::write(std::uint64_t offset, std::span<iovec> pieces) const {
   const SignalBlocked no_death_by_quota(SIGXFSZ);
   if (!file_.is_still_ours()) return EBADF;
-  for (std::size_t first = 0; first < count;) {
-    const ssize_t written = direct::write_at(file_.number(), &pieces[first], count - first, offset);
+  while (!pieces.empty()) {
+    const ssize_t written = direct::write_at(file_.number(), pieces.data(), pieces.size(), offset);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return written < 0 ? errno : ENOSPC;
     offset += static_cast<std::uint64_t>(written);
-    std::size_t left = static_cast<std::size_t>(written);
-    for (; first < count && left >= pieces[first].iov_len; ++first) left -= pieces[first].iov_len;
-    if (first == count) break;
-    pieces[first].iov_base = static_cast<char*>(pieces[first].iov_base) + left;
-    pieces[first].iov_len -= left;
+    pieces = behind(pieces, static_cast<std::size_t>(written));
   }
   return 0;
 }

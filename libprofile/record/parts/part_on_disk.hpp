@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -32,7 +33,7 @@ class PartOnDisk {
   /// made, too.
   int create(const char* directory, const char* path, std::uint64_t beginning_at);
   /// Changes `pieces`, by what has been written.
-  int write(std::uint64_t offset, iovec* pieces, std::size_t count) const;
+  int write(std::uint64_t offset, std::span<iovec> pieces) const;
   /// Both of them unless another rank has, and the directory has other files.
   void remove(const char* directory, const char* path) const;
   /// The files of all ranks of the run.

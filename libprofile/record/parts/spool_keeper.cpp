@@ -15,6 +15,7 @@
 #include "libprofile/system/direct_calls.hpp"
 #include "libprofile/system/nanoseconds.hpp"
 #include "libprofile/system/patience.hpp"
+#include "libprofile/system/pieces.hpp"
 
 namespace halcyon {
 namespace {
@@ -80,14 +81,11 @@ int SpoolKeeper::write(std::uint64_t offset, std::span<iovec> pieces) {
     std::array<iovec, most_pieces_of_block + 1> some;
     std::size_t count = 0;
     std::size_t bytes = 0;
-    while (!pieces.empty() && count < some.size() && bytes < most_in_spool_request) {
-      iovec& piece = pieces.front();
-      const std::size_t taken = std::min(piece.iov_len, most_in_spool_request - bytes);
-      some[count++] = {piece.iov_base, taken};
-      bytes += taken;
-      piece = {static_cast<char*>(piece.iov_base) + taken, piece.iov_len - taken};
-      if (piece.iov_len == 0) pieces = pieces.subspan(1);
+    for (; count < std::min(some.size(), pieces.size()) && bytes < most_in_spool_request; ++count) {
+      some[count] = {pieces[count].iov_base, std::min(pieces[count].iov_len, most_in_spool_request - bytes)};
+      bytes += some[count].iov_len;
     }
+    pieces = behind(pieces, bytes);
     const int error = send({.kind = SpoolRequest::write, .offset = offset}, {some.data(), count});
     if (error != 0) return error;
     offset += bytes;

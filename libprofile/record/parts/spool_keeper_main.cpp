@@ -149,7 +149,7 @@ class Spool {
     std::vector<char>& bytes = request.bytes;
     if (request.what.kind == SpoolRequest::write) {
       iovec piece{bytes.data(), bytes.size()};
-      return rank.part.write(request.what.offset, &piece, 1);
+      return rank.part.write(request.what.offset, {&piece, 1});
     }
     bytes.insert(bytes.end(), 2, '\0');  // two names, at any rate
     const char* const directory = bytes.data();
