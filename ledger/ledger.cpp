@@ -194,9 +194,7 @@ Outcome<Stored> Ledger::store(const SpooledRun& run, bool replaces) {
   std::set<std::int64_t> taken;
   std::int64_t same = 0;
   std::string contents;
-  std::string exit_state;
-  std::int64_t segments = 0;
-  std::string user;
+  RunRow before;
   const std::array<Value, 2> near{row.run, row.run + most_at_one_time};
   const Status looked = connection_->run(
       "SELECT run, run_key, contents, exit_state, segments, user_name FROM run WHERE run >= $1 AND run < $2", near,
@@ -206,22 +204,17 @@ Outcome<Stored> Ledger::store(const SpooledRun& run, bool replaces) {
         if (std::get<std::string>(found[1]) != row.key) return;
         same = number;
         contents = std::get<std::string>(found[2]);
-        exit_state = std::get<std::string>(found[3]);
-        segments = std::get<std::int64_t>(found[4]);
-        user = std::get<std::string>(found[5]);
+        before.exit_state = std::get<std::string>(found[3]);
+        before.segments = std::get<std::int64_t>(found[4]);
+        before.user_name = std::get<std::string>(found[5]);
       });
   if (!looked) return looked.failure();
   if (same != 0) {
     if (contents == run.checksum) return Stored::before;
     // Of a run that was collected while some of its ranks had not ended, more may be known later, or in another file.
-    const auto rank_of = [](const std::string& end, std::int64_t count) {
-      return std::pair(end == name_of_whole_run, count);
-    };
-    const auto known = rank_of(exit_state, segments);
-    const auto now = rank_of(row.exit_state, row.segments);
-    if (user != row.user_name && !replaces) return Stored::of_another_user;
-    if (now < known && !replaces) return Stored::before;
-    if (now == known && !replaces) return Stored::with_other_contents;
+    if (before.user_name != row.user_name && !replaces) return Stored::of_another_user;
+    if (knows_more(before, row) && !replaces) return Stored::before;
+    if (!knows_more(row, before) && !replaces) return Stored::with_other_contents;
     const Value number = same;
     for (const std::string_view table : tables_of_runs) {
       const Status removed = connection_->run(fmt::format("DELETE FROM {} WHERE run = $1", table), {&number, 1});

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace halcyon::ledger {
@@ -51,6 +52,12 @@ struct RunRow {
   std::int64_t slice_seconds = 0;
   std::string note;
 };
+
+/// Of the same run: a part of its ranks, or of its time, may have been taken for the whole.
+inline bool knows_more(const RunRow& one, const RunRow& other) {
+  const auto known = [](const RunRow& run) { return std::pair(run.exit_state == name_of_whole_run, run.segments); };
+  return known(one) > known(other);
+}
 
 struct GroupRow {
   std::string site;

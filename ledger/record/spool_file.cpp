@@ -197,6 +197,18 @@ bool write_durably(const std::string& file, const std::string& text) {
          fsync(out.number()) == 0;
 }
 
+// What is collected of a run that has gone on must not take the place of the whole of it, which nobody has ingested
+// yet.
+bool is_known_better(const RunRecord& record, const std::string& file) {
+  const Descriptor in(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat state {};
+  if (!in || fstat(in.number(), &state) != 0 || !S_ISREG(state.st_mode)) return false;
+  std::string text(std::min(static_cast<std::size_t>(state.st_size), most_spool_bytes), '\0');
+  if (!read_fully(in.number(), text.data(), text.size())) return false;
+  const Outcome<SpooledRun> there = run_in(text);
+  return there && knows_more(there->record.run, record.run);
+}
+
 }  // namespace
 
 std::string spool_text(const RunRecord& record) {
@@ -247,7 +259,12 @@ Outcome<std::string> spool(const RunRecord& record, const std::string& directory
   const std::string name = fmt::format("{}-{}.run", record.run.run, record.run.key);
   const std::string file = directory + "/" + name;
   const std::string fresh = fmt::format("{}/.{}-{}", directory, name, getpid());
-  if (!write_durably(fresh, spool_text(record)) || std::rename(fresh.c_str(), file.c_str()) != 0) {
+  const bool is_written = write_durably(fresh, spool_text(record));
+  if (is_written && is_known_better(record, file)) {
+    unlink(fresh.c_str());
+    return file;
+  }
+  if (!is_written || std::rename(fresh.c_str(), file.c_str()) != 0) {
     const int error = errno;
     unlink(fresh.c_str());
     return cannot_write(file, error);

@@ -31,7 +31,7 @@ std::string spool_text(const RunRecord& record);
 Outcome<SpooledRun> run_in(std::string_view spool_text);
 
 /// Writes the record into the directory: under a name that the ingester passes by, until it is complete. Replaces the
-/// file of the same run. Returns the file's name.
+/// file of the same run, unless that knows more. Returns the file's name.
 Outcome<std::string> spool(const RunRecord& record, const std::string& directory);
 
 }  // namespace halcyon::ledger
