@@ -75,9 +75,10 @@ void tell_outcome(std::string_view message, std::string_view why) noexcept {
 
 void keep_quiet() noexcept { is_quiet.store(true); }
 
-void tell_missing_in_ledger(std::string_view why) noexcept {
+void tell_missing_in_ledger(std::string_view why, bool has_beginning) noexcept {
   if (has_told_outcome.exchange(true)) return;
   Line<1024> line;
+  if (has_beginning) line.put("the end of ");
   for (const std::string_view piece : {std::string_view("this run is not in the ledger of the site: "), why})
     line.put(piece);
   print(line.text());

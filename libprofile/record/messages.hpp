@@ -18,8 +18,8 @@ void tell_outcome(std::string_view message, std::string_view why) noexcept;
 
 /// From now on nothing of this is printed: the user has not asked for a record, and does not know of it.
 void keep_quiet() noexcept;
-/// The one line that such a run may print: why the ledger of the site lacks it.
-void tell_missing_in_ledger(std::string_view why) noexcept;
+/// The one line that such a run may print: why the ledger of the site lacks it, or its end.
+void tell_missing_in_ledger(std::string_view why, bool has_beginning = false) noexcept;
 
 /// Calls that need memory that the recorder cannot have go on, and are not counted.
 inline void tell_memory_has_run_out() noexcept {

@@ -61,7 +61,7 @@ class Records {
   void remove_parts_of_all_ranks() { part_.remove_run(); }
 
   /// Has the process that touches the spool save the frames of the run; as SpoolKeeper::save(). EPIPE: there is none.
-  int save_frames(const std::string& profile, int frames) { return part_.save(profile.c_str(), frames); }
+  int save_frames(const std::string& profile, int frames) { return part_.save(profile, frames); }
   /// Leaves what follows to another one.
   void leave_to(const std::string& keeper) { part_.leave_to(keeper); }
   /// Nothing more is written. Async-signal-safe.

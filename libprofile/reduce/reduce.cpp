@@ -221,33 +221,39 @@ Outcome<Written> write_and_save(Writer& writer, const Exchange& exchange, const 
   return path ? Outcome<Written>(written) : path.failure();
 }
 
-// Whether this rank's records are in its part, or were before its disk was full.
-bool keep_part(Recorder& run) {
+// Of this rank's records, in its part. Some are, if they were written before its disk was full.
+struct Kept {
+  bool some = true;
+  bool all = true;
+};
+
+Kept keep_part(Recorder& run) {
   const Change change(run.gate, current_thread());
-  if (!run.gate.has_unsaved()) return true;  // a signal has
+  if (!run.gate.has_unsaved()) return {};  // a signal has
   const bool was_spilled = run.records.is_spilled();
-  return run.spill(part_has_finalized) || was_spilled;
+  const bool all = run.spill(part_has_finalized);
+  return {.some = all || was_spilled, .all = all};
 }
 
 // No profile could be written, and rank 0 knows why. `halcyon run` makes one of the parts, and the user can do it on
 // another host, or where there is more room.
 void keep_parts(Recorder& run, const Exchange& exchange, const std::string& why_no_profile) {
-  const bool is_kept = keep_part(run);
+  const Kept kept = keep_part(run);
   run.gate.note_saved();
-  const bool is_any_kept = exchange.least({is_kept ? 0u : 1u}).front() == 0;
-  if (!run.run.settings.keeps_profile && exchange.is_root()) {
-    if (!is_kept) tell_missing_in_ledger(why_no_profile + "; " + run.records.spill_failure());
+  const bool is_any_kept = exchange.least({kept.some ? 0u : 1u}).front() == 0;
+  if (!run.run.settings.keeps_profile && exchange.is_root() && !kept.all) {
+    tell_missing_in_ledger(why_no_profile + "; " + run.records.spill_failure(), kept.some);
   }
   const std::string& unseen = run.records.last_line();
   const bool is_launched = !run.run.settings.receipts.empty();
   if (exchange.is_root()) {
     const std::string& parts = run.records.directory_of_parts();
-    const std::string where = !is_kept       ? "what the ranks recorded is lost: " + run.records.spill_failure()
+    const std::string where = !kept.some     ? "what the ranks recorded is lost: " + run.records.spill_failure()
                               : !is_launched ? "to make a profile of what the ranks recorded: halcyon recover " + parts
                               : unseen.empty() ? "what the ranks recorded is in " + parts
                                                : unseen;
     tell_outcome(why_no_profile + "; " + where);
-  } else if (is_kept && is_launched && !unseen.empty()) {
+  } else if (kept.some && is_launched && !unseen.empty()) {
     tell_outcome(unseen);
   }
   if (!is_any_kept) run.records.remove_part();

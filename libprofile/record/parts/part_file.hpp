@@ -102,7 +102,7 @@ class PartFile {
   /// The process of this name writes the part; this one does where there is none. Such a part is not read back.
   void leave_to(const std::string& keeper) { keeper_ = SpoolKeeper(keeper); }
   /// As SpoolKeeper::save().
-  int save(const char* profile, int frames) { return has_keeper() ? keeper_.save(profile, frames) : EPIPE; }
+  int save(const std::string& profile, int frames) { return has_keeper() ? keeper_.save(profile, frames) : EPIPE; }
   /// What is written from now on may be the last: whether it is there, settle() says.
   void hurry(bool is_last) { keeper_.hurry(is_last); }
   bool settle();

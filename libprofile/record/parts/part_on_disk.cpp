@@ -51,6 +51,7 @@ int PartOnDisk::create(const char* directory, const char* path, std::uint64_t be
 int PartOnDisk::write(std::uint64_t offset, std::span<iovec> pieces) const {
   const SignalBlocked no_death_by_quota(SIGXFSZ);
   if (!file_.is_still_ours()) return EBADF;
+  if (struct stat state{}; direct::status(file_.number(), state) == 0 && state.st_nlink == 0) return ENOENT;
   while (!pieces.empty()) {
     const ssize_t written = direct::write_at(file_.number(), pieces.data(), pieces.size(), offset);
     if (written < 0 && errno == EINTR) continue;

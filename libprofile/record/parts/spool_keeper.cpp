@@ -104,7 +104,10 @@ int SpoolKeeper::remove_run(const char* directory, const char* path) {
   return wait_for_answers();
 }
 
-int SpoolKeeper::save(const char* profile, int frames) { return ask_about(SpoolRequest::save, 0, "", profile, frames); }
+int SpoolKeeper::save(const std::string& profile, int frames) {
+  const std::string directory = profile.substr(0, profile.rfind('/'));
+  return ask_about(SpoolRequest::save, 0, directory.c_str(), profile.c_str(), frames);
+}
 
 int SpoolKeeper::ask_about(SpoolRequest::Kind kind, std::uint64_t offset, const char* directory, const char* path,
                            int file) {

@@ -58,8 +58,9 @@ class SpoolKeeper {
   int write(std::uint64_t offset, std::span<iovec> pieces);
   int remove(const char* directory, const char* path);
   int remove_run(const char* directory, const char* path);
-  /// `frames`: the descriptor of a file that holds all of a run. They stay only if remove_run() follows.
-  int save(const char* profile, int frames);
+  /// `frames`: the descriptor of a file that holds all of a run. They stay only if remove_run() follows. Not
+  /// async-signal-safe.
+  int save(const std::string& profile, int frames);
 
  private:
   int ask_about(SpoolRequest::Kind kind, std::uint64_t offset, const char* directory, const char* path, int file = -1);

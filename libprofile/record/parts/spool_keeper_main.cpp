@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -165,6 +166,7 @@ class Spool {
         return 0;
       case SpoolRequest::save:
         if (!request.frames) return EBADF;
+        if (direct::make_directory(directory, S_IRWXU) == 0) direct::allow(directory, S_IRWXU);  // somebody removed it
         rank.saved = save_frames(request.frames, path, [&rank] { tell(rank, EINPROGRESS); });
         return rank.saved.error;
       default: return EINVAL;
