@@ -307,7 +307,10 @@ void add(ChangeTally& tally, const SiteLaw& law, const Site& site, std::size_t w
     if (found == nullptr || found->of == ChangeOf::machine) continue;
     tally.code[*bin].add(found->of == ChangeOf::code);
     tally.day_holds.add(holds(found->days, change.day));
-    if (found->percent) tally.size_holds.add(holds(*found->percent, 100.0 * std::expm1(change.size)));
+    double size = 0.0;  // two at about that day cannot be told apart
+    for (const TrueChange& other : site.of_code[work])
+      size += std::abs(other.day - found->day) <= near_days ? other.size : 0.0;
+    if (found->percent) tally.size_holds.add(holds(*found->percent, 100.0 * std::expm1(size)));
   }
   for (const TrueChange& change : site.of_machine) {
     if (change.partition != site.partition_of[work]) continue;

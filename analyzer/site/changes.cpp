@@ -161,8 +161,50 @@ Mean mean_near(const Series& series, const Stretch& stretch, double level) {
   return mean;
 }
 
+// If it drifts on both sides alike, too: by least squares, with its cost.
+std::pair<Difference, double> difference_beside_drift(const Series& series, const Step& step) {
+  const auto [begin, end] = step.both();
+  const double middle = 0.5 * (series.days[begin] + series.days[end - 1]);
+  const double length = std::max(series.days[end - 1] - series.days[begin], std::numeric_limits<double>::min());
+  const auto parts = [&](std::size_t i) {
+    const bool is_after = i >= step.after.begin;
+    return Eigen::Vector3d(is_after ? 0.0 : 1.0, is_after ? 1.0 : 0.0, (series.days[i] - middle) / length);
+  };
+  const Eigen::Vector3d of_step(-1.0, 1.0, 0.0);
+  Eigen::Vector3d coefficients(step.level_before, step.level_after, 0.0);
+  Difference difference;
+  constexpr int fits = 3;  // Numerics
+  for (int fit = 0; fit < fits; ++fit) {
+    Eigen::Matrix3d products = Eigen::Matrix3d::Zero();
+    Eigen::Vector3d sums = Eigen::Vector3d::Zero();
+    Eigen::Vector3d own_errors = Eigen::Vector3d::Zero();
+    double squares = 0.0;
+    double count = 0.0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const double distance = (series.values[i] - coefficients.dot(parts(i))) / series.deviations[i];
+      if (std::abs(distance) > most_distance) continue;
+      const Eigen::Vector3d part = parts(i) / series.deviations[i];
+      products += part * part.transpose();
+      sums += part * (series.values[i] / series.deviations[i]);
+      own_errors += part * (series.own_errors[i] / series.deviations[i]);
+      squares += distance * distance;
+      count += 1.0;
+    }
+    const auto solver = products.completeOrthogonalDecomposition();
+    coefficients = solver.solve(sums);
+    const Eigen::Vector3d weights = solver.solve(of_step);
+    difference = {.value = of_step.dot(coefficients), .freedom = std::max(1.0, count - 3.0)};
+    difference.error = std::hypot(std::sqrt(squares / difference.freedom * weights.dot(of_step)),
+                                  series.lean_error * weights.dot(own_errors));
+  }
+  double cost = 0.0;
+  for (std::size_t i = begin; i < end; ++i)
+    cost += cost_of_distance(series.values[i], coefficients.dot(parts(i)), series.deviations[i]);
+  return {difference, cost};
+}
+
 // Both stretches scatter alike, in deviations.
-Difference difference_of(const Series& series, const Step& step) {
+Difference difference_of_levels(const Series& series, const Step& step) {
   const Mean before = mean_near(series, step.before, step.level_before);
   const Mean after = mean_near(series, step.after, step.level_after);
   double squares = 0.0;
@@ -180,6 +222,24 @@ Difference difference_of(const Series& series, const Step& step) {
     const double of_scatter = std::sqrt(squares / difference.freedom * (1.0 / before.weights + 1.0 / after.weights));
     difference.error = std::hypot(of_scatter, series.lean_error * (after.own_error - before.own_error));
   }
+  return difference;
+}
+
+// Of levels, and beside a drift, each as likely as its cost says (J. Hoeting, D. Madigan, A. Raftery, C. Volinsky, "Bayesian
+// model averaging", Stat. Sci. 14, 1999).
+Difference difference_of(const Series& series, const Step& step) {
+  Difference difference = difference_of_levels(series, step);
+  const auto [begin, end] = step.both();
+  double cost = -parameter_cost(end - begin);
+  for (std::size_t i = begin; i < end; ++i)
+    cost += cost_of_distance(series.values[i], step.level_at(i), series.deviations[i]);
+  const auto [beside_drift, cost_of_drift] = difference_beside_drift(series, step);
+  const double drifts = 1.0 / (1.0 + std::exp(cost_of_drift - cost));
+  const double value = std::lerp(difference.value, beside_drift.value, drifts);
+  difference.error = std::sqrt(
+      std::lerp(std::pow(difference.error, 2) + std::pow(difference.value - value, 2),
+                std::pow(beside_drift.error, 2) + std::pow(beside_drift.value - value, 2), drifts));
+  difference.value = value;
   return difference;
 }
 
@@ -459,6 +519,8 @@ void WorkAmongOthers::compare_with_others(Change& change, const Difference& own,
     change.interval_percent = percent_of(beyond.interval());
   } else if (excludes_zero(of_others.interval()) && own.value * mean.mean > 0.0) {
     change.of = ChangeOf::machine;
+  } else {  // works differ by that much with no change of their own
+    change.interval_percent = percent_of(Difference{own.value, beyond.error, beyond.freedom}.interval());
   }
 }
 
