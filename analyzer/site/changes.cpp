@@ -225,22 +225,26 @@ Difference difference_of_levels(const Series& series, const Step& step) {
   return difference;
 }
 
-// Of levels, and beside a drift, each as likely as its cost says (J. Hoeting, D. Madigan, A. Raftery, C. Volinsky, "Bayesian
-// model averaging", Stat. Sci. 14, 1999).
+// Of levels, and beside a drift, each as likely as what the drift saves (J. Hoeting, D. Madigan, A. Raftery, C. Volinsky,
+// "Bayesian model averaging", Stat. Sci. 14, 1999).
+Difference averaged(const Difference& of_levels, const Difference& beside_drift, double saved) {
+  const double drifts = 1.0 / (1.0 + std::exp(-saved));
+  Difference both{.value = std::lerp(of_levels.value, beside_drift.value, drifts), .freedom = of_levels.freedom};
+  const auto square = [&both](const Difference& one) {
+    return one.error * one.error + (one.value - both.value) * (one.value - both.value);
+  };
+  both.error = std::sqrt(std::lerp(square(of_levels), square(beside_drift), drifts));
+  return both;
+}
+
 Difference difference_of(const Series& series, const Step& step) {
-  Difference difference = difference_of_levels(series, step);
+  const Difference of_levels = difference_of_levels(series, step);
   const auto [begin, end] = step.both();
   double cost = -parameter_cost(end - begin);
   for (std::size_t i = begin; i < end; ++i)
     cost += cost_of_distance(series.values[i], step.level_at(i), series.deviations[i]);
   const auto [beside_drift, cost_of_drift] = difference_beside_drift(series, step);
-  const double drifts = 1.0 / (1.0 + std::exp(cost_of_drift - cost));
-  const double value = std::lerp(difference.value, beside_drift.value, drifts);
-  difference.error = std::sqrt(
-      std::lerp(std::pow(difference.error, 2) + std::pow(difference.value - value, 2),
-                std::pow(beside_drift.error, 2) + std::pow(beside_drift.value - value, 2), drifts));
-  difference.value = value;
-  return difference;
+  return averaged(of_levels, beside_drift, cost - cost_of_drift);
 }
 
 // Of the means of all values; each stretch scatters by itself (B. L. Welch, Biometrika 34, 1947).
@@ -463,7 +467,13 @@ void WorkAmongOthers::compare_with_others(Change& change, const Difference& own,
     double weights = 0.0;
     double squares = 0.0;  // of weights times deviations
     double own_errors = 0.0;
+    double days = 0.0;
+    double squares_of_days = 0.0;
+    double values_and_days = 0.0;
     std::size_t stretch = 0;
+
+    double of_days() const { return squares_of_days - days * days / weights; }
+    double of_values_and_days() const { return values_and_days - days * values / weights; }
   };
   struct Sides {
     Sums before;
@@ -483,6 +493,10 @@ void WorkAmongOthers::compare_with_others(Change& change, const Difference& own,
     sums.weights += weight;
     sums.squares += weight * weight * deviation * deviation;
     sums.own_errors += weight * runs_[i].log_error;
+    const double day_since = runs_[i].day - change.day;
+    sums.days += weight * day_since;
+    sums.squares_of_days += weight * day_since * day_since;
+    sums.values_and_days += weight * value * day_since;
   };
   for (const std::size_t i : others_) {  // backwards from the day: as long as its level is the last one before it
     const double day = runs_[i].day;
@@ -499,9 +513,21 @@ void WorkAmongOthers::compare_with_others(Change& change, const Difference& own,
   std::vector<double> errors;
   for (const auto& [before, after] : works) {
     if (before.count < 2 || after.count < 2) continue;
-    differences.push_back(after.values / after.weights - before.values / before.weights);
-    errors.push_back(std::hypot(std::sqrt(before.squares) / before.weights, std::sqrt(after.squares) / after.weights,
-                                after.own_errors / after.weights - before.own_errors / before.weights));
+    const Difference of_levels{
+        after.values / after.weights - before.values / before.weights,
+        std::hypot(std::sqrt(before.squares) / before.weights, std::sqrt(after.squares) / after.weights,
+                   after.own_errors / after.weights - before.own_errors / before.weights)};
+    Difference of_work = of_levels;
+    const double of_days = before.of_days() + after.of_days();
+    if (of_days > 0.0) {
+      const double a_day = (before.of_values_and_days() + after.of_values_and_days()) / of_days;
+      const double days = after.days / after.weights - before.days / before.weights;
+      const Difference beside_drift{of_levels.value - a_day * days,
+                                    std::hypot(of_levels.error, days / std::sqrt(of_days))};
+      of_work = averaged(of_levels, beside_drift, 0.5 * a_day * a_day * of_days - parameter_cost(before.count + after.count));
+    }
+    differences.push_back(of_work.value);
+    errors.push_back(of_work.error);
   }
   change.others = differences.size();
   if (change.others < default_least_runs) return;
