@@ -69,9 +69,7 @@ struct Neighbour {
   Interval days;
   bool is_weekly = false;
 
-  bool is_there(double day) const {
-    return is_weekly ? std::fmod(day, 7.0) < 1.0 : day >= days.low && day < days.high;
-  }
+  bool is_there(double day) const { return is_weekly ? std::fmod(day, 7.0) < 1.0 : day >= days.low && day < days.high; }
 };
 
 Neighbour neighbour_of(bench::Draw& draw, double days) {
@@ -423,7 +421,8 @@ void print_tables(const std::vector<SiteLaw>& laws, std::size_t sites, std::uint
         static_cast<double>(c.false_alarms) / c.work_years, seconds_of_changes / static_cast<double>(sites));
     nodes += of_nodes_row;
     changes += of_changes_row;
-    fmt::print(stderr, "{}{}disturbed: {} hold, {} listed\n", of_nodes_row, of_changes_row,n.holds_disturbed.text(), n.disturbed_listed.text());
+    fmt::print(stderr, "{}{}disturbed: {} hold, {} listed\n", of_nodes_row, of_changes_row, n.holds_disturbed.text(),
+               n.disturbed_listed.text());
   }
   fmt::print(
       "| site | runs | interval holds %, all hosts | slow ones | listed | false in the list % | found %, 2–3 % slow | "

@@ -225,8 +225,8 @@ Difference difference_of_levels(const Series& series, const Step& step) {
   return difference;
 }
 
-// Of levels, and beside a drift, each as likely as what the drift saves (J. Hoeting, D. Madigan, A. Raftery, C. Volinsky,
-// "Bayesian model averaging", Stat. Sci. 14, 1999).
+// Of levels, and beside a drift, each as likely as what the drift saves (J. Hoeting, D. Madigan, A. Raftery, C.
+// Volinsky, "Bayesian model averaging", Stat. Sci. 14, 1999).
 Difference averaged(const Difference& of_levels, const Difference& beside_drift, double saved) {
   const double drifts = 1.0 / (1.0 + std::exp(-saved));
   Difference both{.value = std::lerp(of_levels.value, beside_drift.value, drifts), .freedom = of_levels.freedom};
@@ -524,7 +524,8 @@ void WorkAmongOthers::compare_with_others(Change& change, const Difference& own,
       const double days = after.days / after.weights - before.days / before.weights;
       const Difference beside_drift{of_levels.value - a_day * days,
                                     std::hypot(of_levels.error, days / std::sqrt(of_days))};
-      of_work = averaged(of_levels, beside_drift, 0.5 * a_day * a_day * of_days - parameter_cost(before.count + after.count));
+      of_work =
+          averaged(of_levels, beside_drift, 0.5 * a_day * a_day * of_days - parameter_cost(before.count + after.count));
     }
     differences.push_back(of_work.value);
     errors.push_back(of_work.error);
@@ -566,15 +567,15 @@ void WorkAmongOthers::add_changes_of_machine(WorkChanges& result) const {
     const Place place = place_of(series, step);
     if (place.days.high < runs_[own_.front()].day || place.days.low > runs_[own_.back()].day) continue;
     const Difference difference = difference_of(series, step);
-    result.changes.push_back(
-        {.of = ChangeOf::machine,
-         .day = place.day,
-         .day_interval = place.days,
-         .percent = percent_of(difference.value),
-         .interval_percent = percent_of(difference.interval()),
-         .others_percent = percent_of(difference.interval()),
-         .others = static_cast<std::size_t>(std::ranges::count(levels_.part, levels_.part[work_])) - 1,
-         .label = {}});
+    const auto others = static_cast<std::size_t>(std::ranges::count(levels_.part, levels_.part[work_])) - 1;
+    result.changes.push_back({.of = others < default_least_runs ? ChangeOf::unclear : ChangeOf::machine,
+                              .day = place.day,
+                              .day_interval = place.days,
+                              .percent = percent_of(difference.value),
+                              .interval_percent = percent_of(difference.interval()),
+                              .others_percent = percent_of(difference.interval()),
+                              .others = others,
+                              .label = {}});
   }
 }
 

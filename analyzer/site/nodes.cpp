@@ -18,19 +18,20 @@ namespace halcyon {
 namespace {
 
 // Of hosts of which nothing is known: each counts as one host that was seen.
-constexpr double usual_slowness = 0.1;      // ln, of a slow one
-constexpr double usual_difference = 0.005;  // ln, of those that are not
-constexpr double least_chance = 0.5;        // of a listed one: many sure ones make none of which it is not likely
-constexpr int rounds = 4;                   // Numerics: levels of works are found anew in each one
-constexpr int sweeps_of_a_round = 10;       // Numerics
-constexpr int kept_sweeps = 100;            // Numerics: the error of a quantile is a tenth of the interval
-constexpr std::size_t visits_at_once = 8;   // Numerics: a host's course changes between so many runs, at first
-constexpr double finest_step = 0.003;       // Numerics: of the grid of levels, near 0
-constexpr double growth_of_steps = 0.05;    // Numerics: farther up, steps are this share of the level
-constexpr double fastest_level = -0.05;     // Numerics: the grid begins here
-constexpr double lean_step = 0.5;           // Numerics: of the grid of leans
-constexpr double most_lean = 1.5;           // Numerics: the grid ends here
-constexpr int slices = 3;                   // Numerics: draws of a level after its place on the grid
+constexpr double usual_slowness = 0.1;        // ln, of a slow one
+constexpr double usual_difference = 0.005;    // ln, of those that are not
+constexpr double least_chance = 0.5;          // of a listed one: many sure ones make none of which it is not likely
+constexpr int rounds = 4;                     // Numerics: levels of works are found anew in each one
+constexpr int sweeps_of_a_round = 10;         // Numerics
+constexpr int kept_sweeps = 100;              // Numerics: the error of a quantile is a tenth of the interval
+constexpr std::size_t visits_at_once = 8;     // Numerics: a host's course changes between so many runs, at first
+constexpr double finest_step = 0.003;         // Numerics: of the grid of levels, near 0
+constexpr double growth_of_steps = 0.05;      // Numerics: farther up, steps are this share of the level
+constexpr std::size_t runs_of_a_middle = 25;  // Numerics: the middle host is found anew after so many
+constexpr double fastest_level = -0.05;       // Numerics: the grid begins here, or where a host is faster
+constexpr double lean_step = 0.5;             // Numerics: of the grid of leans
+constexpr double most_lean = 1.5;             // Numerics: the grid ends here
+constexpr int slices = 3;                     // Numerics: draws of a level after its place on the grid
 constexpr float most_square = static_cast<float>(most_distance * most_distance);
 
 using Levels = Eigen::ArrayXf;
@@ -48,8 +49,8 @@ struct Level {
   double lean = 0.0;
 };
 
-/// What a run tells of a host, given all others: `left` is the larger one of the host's slowness and of the others', and
-/// the larger lean.
+/// What a run tells of a host, given all others: `left` is the larger one of the host's slowness and of the others',
+/// and the larger lean.
 struct Seen {
   double day = 0.0;
   double left = 0.0;
@@ -59,8 +60,7 @@ struct Seen {
 
   // Called most of the time: as `cost_of_distance`, without a division.
   double cost(const Level& level) const {
-    const double expected =
-        std::max(level.slowness, others.slowness) + unsure * std::max(level.lean, others.lean);
+    const double expected = std::max(level.slowness, others.slowness) + unsure * std::max(level.lean, others.lean);
     const double distance = std::min(most_distance, std::abs(left - expected) * weight);
     return 0.5 * distance * distance;
   }
@@ -107,17 +107,19 @@ Interval interval_of_draws(const std::vector<double>& draws) {
 
 /// Of the levels that hosts have.
 struct LevelLaw {
-  double slow_share = 0.05;  // to begin with, like the other two
+  double slow_share = 0.05;  // to begin with, like the others
+  double fast_share = 0.05;
   double slowness = usual_slowness;
   double difference = usual_difference;
   double changes_a_day = 0.0;
 
   double of_usual(double level) const {
     const double z = level / difference;
-    return (1.0 - slow_share) * std::exp(-0.5 * z * z) / (difference * std::sqrt(2.0 * std::numbers::pi));
+    return (1.0 - slow_share - fast_share) * std::exp(-0.5 * z * z) / (difference * std::sqrt(2.0 * std::numbers::pi));
   }
   double of_slow(double level) const { return level > 0.0 ? slow_share * std::exp(-level / slowness) / slowness : 0.0; }
-  double density(double level) const { return of_usual(level) + of_slow(level); }
+  double of_fast(double level) const { return level < 0.0 ? fast_share * std::exp(level / slowness) / slowness : 0.0; }
+  double density(double level) const { return of_usual(level) + of_slow(level) + of_fast(level); }
 };
 
 // Of values that are not far out.
@@ -161,6 +163,7 @@ class Sampler {
   void draw_ends_of_levels(std::span<const std::size_t> runs);
   double drawn_mean(const Sums& sums, double otherwise);
   void draw_law();
+  double keep_slowed();
   void keep();
   void keep_course(std::size_t host, double middle);
   double day_of_course(std::size_t point) const;
@@ -236,11 +239,22 @@ Sampler::Sampler(std::span<const SiteRun> runs, const NodeSettings& settings) : 
   courses_.assign(visits_.size(), std::vector<std::vector<double>>(settings_.points_of_course));
 }
 
-// Up to the run that is furthest above its level.
+// Up to the run that is furthest above its level, and down to the host that is, for some runs.
 void Sampler::make_grid() {
+  double fastest = fastest_level;
+  for (const std::vector<Visit>& visits : visits_) {
+    for (std::size_t begin = 0; begin + visits_at_once <= visits.size(); begin += visits_at_once) {
+      std::vector<double> below;
+      for (const Visit& visit : std::span(visits).subspan(begin, visits_at_once)) {
+        const Site& site = sites_[visit.run];
+        below.push_back(site.values[site.has_host_times ? visit.slot : 0] - site.base);
+      }
+      fastest = std::min(fastest, median_in_place(below));
+    }
+  }
   double slowest = std::numbers::ln2;
   for (const Site& site : sites_) slowest = std::max(slowest, std::ranges::max(site.values) - site.base);
-  for (double level = 0.0; level > fastest_level;) grid_.push_back(level -= finest_step - growth_of_steps * level);
+  for (double level = 0.0; level > fastest;) grid_.push_back(level -= finest_step - growth_of_steps * level);
   std::ranges::reverse(grid_);
   grid_.push_back(0.0);
   while (grid_.back() <= slowest) grid_.push_back(grid_.back() + finest_step + growth_of_steps * grid_.back());
@@ -367,8 +381,8 @@ std::size_t Sampler::draw_place(std::span<const Seen> seen, const Level& before,
   return static_cast<std::size_t>(std::discrete_distribution<int>(costs.begin(), costs.end())(random_));
 }
 
-// From the chance of a value on, its logarithm: by slices under its density (R. M. Neal, "Slice sampling", Ann. Stat. 31,
-// 2003).
+// From the chance of a value on, its logarithm: by slices under its density (R. M. Neal, "Slice sampling", Ann. Stat.
+// 31, 2003).
 template <class Chance>
 void Sampler::draw_by_slices(double& value, double& chance, double width, Chance chance_of) {
   const double least = chance - std::exponential_distribution<>()(random_);
@@ -502,21 +516,25 @@ void Sampler::draw_ends_of_levels(std::span<const std::size_t> runs) {
 void Sampler::draw_law() {
   double usual = 1.0;
   double slow = 1.0;
+  double fast = 1.0;
   double squares = usual_difference * usual_difference;
   double sum = usual_slowness;
   for (const double level : drawn_levels_) {
-    const double of_slow = law_.of_slow(level);
-    if (uniform() * (of_slow + law_.of_usual(level)) < of_slow) {
-      slow += 1.0;
-      sum += level;
+    const double of_unusual = level > 0.0 ? law_.of_slow(level) : law_.of_fast(level);
+    if (uniform() * (of_unusual + law_.of_usual(level)) < of_unusual) {
+      (level > 0.0 ? slow : fast) += 1.0;
+      sum += std::abs(level);
     } else {
       usual += 1.0;
       squares += level * level;
     }
   }
   const double for_slow = gamma(slow);
-  law_.slow_share = for_slow / (for_slow + gamma(usual));
-  law_.slowness = sum / gamma(slow + 1.0);
+  const double for_fast = gamma(fast);
+  const double for_all = for_slow + for_fast + gamma(usual);
+  law_.slow_share = for_slow / for_all;
+  law_.fast_share = for_fast / for_all;
+  law_.slowness = sum / gamma(slow + fast);
   law_.difference = std::sqrt(0.5 * squares / gamma(0.5 * usual + 1.0));
   law_.changes_a_day = host_days_ > 0.0 ? gamma(static_cast<double>(drawn_changes_) + 1.0) / host_days_ : 0.0;
 }
@@ -545,13 +563,34 @@ void Sampler::sweep() {
   draw_law();
 }
 
+// Beside the middle host of that time: what all hosts have in common may as well be that of all works. The answer is
+// that of the end.
+double Sampler::keep_slowed() {
+  std::vector<double> now(visits_.size(), 0.0);  // (hosts)
+  for (std::size_t host = 0; host < visits_.size(); ++host)
+    if (!visits_[host].empty()) now[host] = slowness(visits_[host].front());
+  double middle = 0.0;
+  for (std::size_t r = 0; r < sites_.size(); ++r) {
+    const Site& site = sites_[r];
+    const std::vector<std::uint32_t>& hosts = runs_[site.place].hosts;
+    for (std::size_t slot = 0; slot < hosts.size(); ++slot) now[hosts[slot]] = site.hosts[slot].slowness;
+    const bool is_last = r + 1 == sites_.size();
+    if (r % runs_of_a_middle == 0 || is_last) {
+      std::vector<double> some;
+      for (std::size_t host = 0; host < visits_.size(); ++host)
+        if (!visits_[host].empty()) some.push_back(now[host]);
+      const auto lower = some.begin() + (std::ssize(some) - 1) / 2;  // of two, the faster one
+      std::ranges::nth_element(some, lower);
+      middle = *lower;
+    }
+    slowed_[r].add(site.slowest() - middle);
+  }
+  return middle;
+}
+
 void Sampler::keep() {
-  std::vector<double> now;
-  for (const std::vector<Visit>& visits : visits_)
-    if (!visits.empty()) now.push_back(slowness(visits.back()));
-  const double middle = median_in_place(now);  // what all hosts have in common may as well be that of all works
+  const double middle = keep_slowed();
   const double slow = middle + std::log1p(settings_.slow_percent / 100.0);
-  for (std::size_t r = 0; r < sites_.size(); ++r) slowed_[r].add(sites_[r].slowest());
   for (std::size_t host = 0; host < visits_.size(); ++host) {
     const std::vector<Visit>& visits = visits_[host];
     if (visits.empty()) continue;
