@@ -241,7 +241,8 @@ std::optional<std::size_t> bin_of(const double (&bins)[bounds], double size) {
 }
 
 struct NodeTally {
-  Share holds_all, holds_slow, holds_listed, holds_disturbed, false_discoveries, disturbed_listed, since_holds;
+  Share holds_all, holds_slow, holds_listed, false_discoveries, since_holds;
+  Share holds_disturbed, disturbed_listed;  // hosts with neighbours; of those that are not slow
   std::array<Share, 4> power;
 };
 
@@ -403,11 +404,11 @@ void print_tables(const std::vector<SiteLaw>& laws, std::size_t sites, std::uint
       seconds_of_changes += clock();
     }
     const NodeTally& n = of_nodes;
-    const std::string of_nodes_row =
-        fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.0f} |\n", law.name, runs / sites,
-                    n.holds_all.text(), n.holds_slow.text(), n.holds_listed.text(), n.false_discoveries.text(1),
-                    n.power[0].text(), n.power[1].text(), n.power[2].text(), n.power[3].text(), n.since_holds.text(),
-                    seconds_of_nodes / static_cast<double>(sites));
+    const std::string of_nodes_row = fmt::format(
+        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.0f} |\n", law.name, runs / sites,
+        n.holds_all.text(), n.holds_slow.text(), n.holds_listed.text(), n.false_discoveries.text(1), n.power[0].text(),
+        n.power[1].text(), n.power[2].text(), n.power[3].text(), n.since_holds.text(), n.holds_disturbed.text(),
+        n.disturbed_listed.text(), seconds_of_nodes / static_cast<double>(sites));
     const ChangeTally& c = of_changes;
     const auto four = [](const std::array<Share, 4>& shares) {
       return fmt::format("{} | {} | {} | {}", shares[0].text(), shares[1].text(), shares[2].text(), shares[3].text());
@@ -421,12 +422,13 @@ void print_tables(const std::vector<SiteLaw>& laws, std::size_t sites, std::uint
         static_cast<double>(c.false_alarms) / c.work_years, seconds_of_changes / static_cast<double>(sites));
     nodes += of_nodes_row;
     changes += of_changes_row;
-    fmt::print(stderr, "{}{}disturbed: {} hold, {} listed\n", of_nodes_row, of_changes_row, n.holds_disturbed.text(),
-               n.disturbed_listed.text());
+    fmt::print(stderr, "{}{}", of_nodes_row, of_changes_row);
   }
   fmt::print(
       "| site | runs | interval holds %, all hosts | slow ones | listed | false in the list % | found %, 2–3 % slow | "
-      "3–5 % | 5–10 % | 10–50 % | \"since\" holds % | s |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n{}\n"
+      "3–5 % | 5–10 % | 10–50 % | \"since\" holds % | interval holds %, with neighbours | healthy ones of these listed "
+      "% | s "
+      "|\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n{}\n"
       "| site | found within two days %, a run a day or more: 1–2 % | 2–3 % | 3–5 % | 5–10 % | all works: 1–2 % | 2–3 "
       "% | "
       "3–5 % | 5–10 % | called the code's % | size holds % | day holds % | \"code\" of a change of the machine % | its "
