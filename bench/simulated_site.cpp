@@ -54,6 +54,7 @@ struct SiteLaw {
   bool is_loss_heavy = false;  // lognormal in place of exponential
   double holds = 0.92;         // intervals of disturbed runs
   bool has_host_times = false;
+  double disturbed_hosts = 0.0;  // of the hosts: a neighbour makes the intervals of runs there wide, all to one side
 };
 
 struct TrueChange {
@@ -62,11 +63,31 @@ struct TrueChange {
   std::size_t partition = 0;
 };
 
+/// Who disturbs runs on a host for a week, for a month, up to the end, or on one day of each week.
+struct Neighbour {
+  double lean = 0.0;  // of all these runs, in their own errors
+  Interval days;
+  bool is_weekly = false;
+
+  bool is_there(double day) const { return is_weekly ? std::fmod(day, 7.0) < 1.0 : day >= days.low && day < days.high; }
+};
+
+Neighbour neighbour_of(bench::Draw& draw, double days) {
+  Neighbour one{.lean = draw.uniform(1.0, 1.5), .days = {}};
+  const double kind = draw.uniform(0.0, 4.0);
+  const double length = kind < 1.0 ? 7.0 : kind < 2.0 ? 30.0 : draw.uniform(7.0, 90.0);
+  const double begin = kind < 2.0 ? draw.uniform(0.0, days - length) : days - length;
+  one.days = {begin, begin + length};
+  one.is_weekly = kind >= 3.0;
+  return one;
+}
+
 struct Site {
   std::vector<SiteRun> runs;
   std::vector<double> raw;                              // (runs) s, as measured
   std::vector<std::function<double(double)>> slowness;  // (hosts) ln, at a day
   std::vector<std::optional<double>> slow_since;        // (hosts) planted
+  std::vector<std::optional<Neighbour>> neighbours;     // (hosts)
   std::vector<std::vector<TrueChange>> of_code;         // (works)
   std::vector<TrueChange> of_machine;
   std::vector<std::size_t> partition_of;  // (works)
@@ -102,6 +123,9 @@ Site site_of(const SiteLaw& law, std::uint64_t seed) {
     site.slow_since.push_back(is_repaired ? std::nullopt : std::optional(since));
     site.slowness.emplace_back([=](double day) { return day >= since && day < until ? slow : usual; });
   }
+  site.neighbours.resize(law.hosts);
+  for (std::optional<Neighbour>& one : site.neighbours)
+    if (law.disturbed_hosts > 0.0 && draw.with_probability(law.disturbed_hosts)) one = neighbour_of(draw, law.days);
   for (std::size_t k = 0; k < law.changes_of_machine; ++k) {
     const double sign = draw.with_probability(0.7) ? 1.0 : -1.0;
     site.of_machine.push_back({draw.uniform(0.1, 0.9) * law.days, sign * std::log1p(draw.log_uniform(0.01, 0.05)),
@@ -170,6 +194,14 @@ Site site_of(const SiteLaw& law, std::uint64_t seed) {
                                  : std::exponential_distribution<>(1.0 / law.loss)(draw.random);
       run.log_error = 0.003 + (loss > 0.0 ? draw.uniform(0.03, 0.15) * loss : 0.0);
       run.log_seconds = usual + slowest + (loss > 0.0 ? error_of(draw, law, run.log_error, loss) : normal(0.002));
+      double lean = 0.0;
+      for (const std::uint32_t host : run.hosts)
+        if (const auto& one = site.neighbours[host]; one && one->is_there(day)) lean = std::max(lean, one->lean);
+      if (lean > 0.0) {
+        run.log_error *= draw.uniform(2.0, 8.0);
+        run.log_seconds += lean * run.log_error;
+        loss += 10.0 * run.log_error;  // of which a tenth is not known
+      }
       const double raw = std::exp(usual + slowest) * (1.0 + loss);
       run.lost_share = std::max(0.0, 1.0 - std::exp(run.log_seconds) / raw);
       if (law.has_versions)
@@ -210,6 +242,7 @@ std::optional<std::size_t> bin_of(const double (&bins)[bounds], double size) {
 
 struct NodeTally {
   Share holds_all, holds_slow, holds_listed, false_discoveries, since_holds;
+  Share holds_disturbed, disturbed_listed;  // hosts with neighbours; of those that are not slow
   std::array<Share, 4> power;
 };
 
@@ -224,6 +257,10 @@ void add(NodeTally& tally, const SiteLaw& law, const Site& site, const NodeRanki
     if (host.is_listed) tally.holds_listed.add(is_held);
     if (host.is_listed) tally.false_discoveries.add(truth <= NodeSettings{}.slow_percent);
     const std::optional<double>& since = site.slow_since[host.host];
+    if (site.neighbours[host.host]) {
+      tally.holds_disturbed.add(is_held);
+      if (truth <= NodeSettings{}.slow_percent) tally.disturbed_listed.add(host.is_listed);
+    }
     if (!since) continue;
     tally.holds_slow.add(is_held);
     if (const auto bin = bin_of(slowness_bins, truth / 100.0)) tally.power[*bin].add(host.is_listed);
@@ -269,7 +306,10 @@ void add(ChangeTally& tally, const SiteLaw& law, const Site& site, std::size_t w
     if (found == nullptr || found->of == ChangeOf::machine) continue;
     tally.code[*bin].add(found->of == ChangeOf::code);
     tally.day_holds.add(holds(found->days, change.day));
-    if (found->percent) tally.size_holds.add(holds(*found->percent, 100.0 * std::expm1(change.size)));
+    double size = 0.0;  // two at about that day cannot be told apart
+    for (const TrueChange& other : site.of_code[work])
+      size += std::abs(other.day - found->day) <= near_days ? other.size : 0.0;
+    if (found->percent) tally.size_holds.add(holds(*found->percent, 100.0 * std::expm1(size)));
   }
   for (const TrueChange& change : site.of_machine) {
     if (change.partition != site.partition_of[work]) continue;
@@ -305,7 +345,8 @@ std::vector<SiteLaw> held_out_laws() {
           {.name = "heavy losses, 83 % of intervals hold", .disturbed = 0.6, .is_loss_heavy = true, .holds = 0.83},
           {.name = "few runs of many hosts", .largest_run = 64, .fewest_runs_a_day = 0.05, .most_runs_a_day = 0.5},
           {.name = "versions known, works feel differently", .has_versions = true, .sensitivity = 0.5},
-          {.name = "times of hosts known", .slow_hosts = 0.1, .has_host_times = true}};
+          {.name = "times of hosts known", .slow_hosts = 0.1, .has_host_times = true},
+          {.name = "hosts disturbed by neighbours", .disturbed_hosts = 0.15}};
 }
 
 void write_series(const Site& site, const SiteLaw& law, std::size_t number, std::ofstream& series,
@@ -363,11 +404,11 @@ void print_tables(const std::vector<SiteLaw>& laws, std::size_t sites, std::uint
       seconds_of_changes += clock();
     }
     const NodeTally& n = of_nodes;
-    const std::string of_nodes_row =
-        fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.0f} |\n", law.name, runs / sites,
-                    n.holds_all.text(), n.holds_slow.text(), n.holds_listed.text(), n.false_discoveries.text(1),
-                    n.power[0].text(), n.power[1].text(), n.power[2].text(), n.power[3].text(), n.since_holds.text(),
-                    seconds_of_nodes / static_cast<double>(sites));
+    const std::string of_nodes_row = fmt::format(
+        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.0f} |\n", law.name, runs / sites,
+        n.holds_all.text(), n.holds_slow.text(), n.holds_listed.text(), n.false_discoveries.text(1), n.power[0].text(),
+        n.power[1].text(), n.power[2].text(), n.power[3].text(), n.since_holds.text(), n.holds_disturbed.text(),
+        n.disturbed_listed.text(), seconds_of_nodes / static_cast<double>(sites));
     const ChangeTally& c = of_changes;
     const auto four = [](const std::array<Share, 4>& shares) {
       return fmt::format("{} | {} | {} | {}", shares[0].text(), shares[1].text(), shares[2].text(), shares[3].text());
@@ -385,7 +426,9 @@ void print_tables(const std::vector<SiteLaw>& laws, std::size_t sites, std::uint
   }
   fmt::print(
       "| site | runs | interval holds %, all hosts | slow ones | listed | false in the list % | found %, 2–3 % slow | "
-      "3–5 % | 5–10 % | 10–50 % | \"since\" holds % | s |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n{}\n"
+      "3–5 % | 5–10 % | 10–50 % | \"since\" holds % | interval holds %, with neighbours | healthy ones of these listed "
+      "% | s "
+      "|\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n{}\n"
       "| site | found within two days %, a run a day or more: 1–2 % | 2–3 % | 3–5 % | 5–10 % | all works: 1–2 % | 2–3 "
       "% | "
       "3–5 % | 5–10 % | called the code's % | size holds % | day holds % | \"code\" of a change of the machine % | its "

@@ -161,8 +161,50 @@ Mean mean_near(const Series& series, const Stretch& stretch, double level) {
   return mean;
 }
 
+// If it drifts on both sides alike, too: by least squares, with its cost.
+std::pair<Difference, double> difference_beside_drift(const Series& series, const Step& step) {
+  const auto [begin, end] = step.both();
+  const double middle = 0.5 * (series.days[begin] + series.days[end - 1]);
+  const double length = std::max(series.days[end - 1] - series.days[begin], std::numeric_limits<double>::min());
+  const auto parts = [&](std::size_t i) {
+    const bool is_after = i >= step.after.begin;
+    return Eigen::Vector3d(is_after ? 0.0 : 1.0, is_after ? 1.0 : 0.0, (series.days[i] - middle) / length);
+  };
+  const Eigen::Vector3d of_step(-1.0, 1.0, 0.0);
+  Eigen::Vector3d coefficients(step.level_before, step.level_after, 0.0);
+  Difference difference;
+  constexpr int fits = 3;  // Numerics
+  for (int fit = 0; fit < fits; ++fit) {
+    Eigen::Matrix3d products = Eigen::Matrix3d::Zero();
+    Eigen::Vector3d sums = Eigen::Vector3d::Zero();
+    Eigen::Vector3d own_errors = Eigen::Vector3d::Zero();
+    double squares = 0.0;
+    double count = 0.0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const double distance = (series.values[i] - coefficients.dot(parts(i))) / series.deviations[i];
+      if (std::abs(distance) > most_distance) continue;
+      const Eigen::Vector3d part = parts(i) / series.deviations[i];
+      products += part * part.transpose();
+      sums += part * (series.values[i] / series.deviations[i]);
+      own_errors += part * (series.own_errors[i] / series.deviations[i]);
+      squares += distance * distance;
+      count += 1.0;
+    }
+    const auto solver = products.completeOrthogonalDecomposition();
+    coefficients = solver.solve(sums);
+    const Eigen::Vector3d weights = solver.solve(of_step);
+    difference = {.value = of_step.dot(coefficients), .freedom = std::max(1.0, count - 3.0)};
+    difference.error = std::hypot(std::sqrt(squares / difference.freedom * weights.dot(of_step)),
+                                  series.lean_error * weights.dot(own_errors));
+  }
+  double cost = 0.0;
+  for (std::size_t i = begin; i < end; ++i)
+    cost += cost_of_distance(series.values[i], coefficients.dot(parts(i)), series.deviations[i]);
+  return {difference, cost};
+}
+
 // Both stretches scatter alike, in deviations.
-Difference difference_of(const Series& series, const Step& step) {
+Difference difference_of_levels(const Series& series, const Step& step) {
   const Mean before = mean_near(series, step.before, step.level_before);
   const Mean after = mean_near(series, step.after, step.level_after);
   double squares = 0.0;
@@ -181,6 +223,28 @@ Difference difference_of(const Series& series, const Step& step) {
     difference.error = std::hypot(of_scatter, series.lean_error * (after.own_error - before.own_error));
   }
   return difference;
+}
+
+// Of levels, and beside a drift, each as likely as what the drift saves (J. Hoeting, D. Madigan, A. Raftery, C.
+// Volinsky, "Bayesian model averaging", Stat. Sci. 14, 1999).
+Difference averaged(const Difference& of_levels, const Difference& beside_drift, double saved) {
+  const double drifts = 1.0 / (1.0 + std::exp(-saved));
+  Difference both{.value = std::lerp(of_levels.value, beside_drift.value, drifts), .freedom = of_levels.freedom};
+  const auto square = [&both](const Difference& one) {
+    return one.error * one.error + (one.value - both.value) * (one.value - both.value);
+  };
+  both.error = std::sqrt(std::lerp(square(of_levels), square(beside_drift), drifts));
+  return both;
+}
+
+Difference difference_of(const Series& series, const Step& step) {
+  const Difference of_levels = difference_of_levels(series, step);
+  const auto [begin, end] = step.both();
+  double cost = -parameter_cost(end - begin);
+  for (std::size_t i = begin; i < end; ++i)
+    cost += cost_of_distance(series.values[i], step.level_at(i), series.deviations[i]);
+  const auto [beside_drift, cost_of_drift] = difference_beside_drift(series, step);
+  return averaged(of_levels, beside_drift, cost - cost_of_drift);
 }
 
 // Of the means of all values; each stretch scatters by itself (B. L. Welch, Biometrika 34, 1947).
@@ -403,7 +467,13 @@ void WorkAmongOthers::compare_with_others(Change& change, const Difference& own,
     double weights = 0.0;
     double squares = 0.0;  // of weights times deviations
     double own_errors = 0.0;
+    double days = 0.0;
+    double squares_of_days = 0.0;
+    double values_and_days = 0.0;
     std::size_t stretch = 0;
+
+    double of_days() const { return squares_of_days - days * days / weights; }
+    double of_values_and_days() const { return values_and_days - days * values / weights; }
   };
   struct Sides {
     Sums before;
@@ -423,6 +493,10 @@ void WorkAmongOthers::compare_with_others(Change& change, const Difference& own,
     sums.weights += weight;
     sums.squares += weight * weight * deviation * deviation;
     sums.own_errors += weight * runs_[i].log_error;
+    const double day_since = runs_[i].day - change.day;
+    sums.days += weight * day_since;
+    sums.squares_of_days += weight * day_since * day_since;
+    sums.values_and_days += weight * value * day_since;
   };
   for (const std::size_t i : others_) {  // backwards from the day: as long as its level is the last one before it
     const double day = runs_[i].day;
@@ -439,9 +513,22 @@ void WorkAmongOthers::compare_with_others(Change& change, const Difference& own,
   std::vector<double> errors;
   for (const auto& [before, after] : works) {
     if (before.count < 2 || after.count < 2) continue;
-    differences.push_back(after.values / after.weights - before.values / before.weights);
-    errors.push_back(std::hypot(std::sqrt(before.squares) / before.weights, std::sqrt(after.squares) / after.weights,
-                                after.own_errors / after.weights - before.own_errors / before.weights));
+    const Difference of_levels{
+        after.values / after.weights - before.values / before.weights,
+        std::hypot(std::sqrt(before.squares) / before.weights, std::sqrt(after.squares) / after.weights,
+                   after.own_errors / after.weights - before.own_errors / before.weights)};
+    Difference of_work = of_levels;
+    const double of_days = before.of_days() + after.of_days();
+    if (of_days > 0.0) {
+      const double a_day = (before.of_values_and_days() + after.of_values_and_days()) / of_days;
+      const double days = after.days / after.weights - before.days / before.weights;
+      const Difference beside_drift{of_levels.value - a_day * days,
+                                    std::hypot(of_levels.error, days / std::sqrt(of_days))};
+      of_work =
+          averaged(of_levels, beside_drift, 0.5 * a_day * a_day * of_days - parameter_cost(before.count + after.count));
+    }
+    differences.push_back(of_work.value);
+    errors.push_back(of_work.error);
   }
   change.others = differences.size();
   if (change.others < default_least_runs) return;
@@ -459,6 +546,8 @@ void WorkAmongOthers::compare_with_others(Change& change, const Difference& own,
     change.interval_percent = percent_of(beyond.interval());
   } else if (excludes_zero(of_others.interval()) && own.value * mean.mean > 0.0) {
     change.of = ChangeOf::machine;
+  } else {  // works differ by that much with no change of their own
+    change.interval_percent = percent_of(Difference{own.value, beyond.error, beyond.freedom}.interval());
   }
 }
 
@@ -478,15 +567,15 @@ void WorkAmongOthers::add_changes_of_machine(WorkChanges& result) const {
     const Place place = place_of(series, step);
     if (place.days.high < runs_[own_.front()].day || place.days.low > runs_[own_.back()].day) continue;
     const Difference difference = difference_of(series, step);
-    result.changes.push_back(
-        {.of = ChangeOf::machine,
-         .day = place.day,
-         .day_interval = place.days,
-         .percent = percent_of(difference.value),
-         .interval_percent = percent_of(difference.interval()),
-         .others_percent = percent_of(difference.interval()),
-         .others = static_cast<std::size_t>(std::ranges::count(levels_.part, levels_.part[work_])) - 1,
-         .label = {}});
+    const auto others = static_cast<std::size_t>(std::ranges::count(levels_.part, levels_.part[work_])) - 1;
+    result.changes.push_back({.of = others < default_least_runs ? ChangeOf::unclear : ChangeOf::machine,
+                              .day = place.day,
+                              .day_interval = place.days,
+                              .percent = percent_of(difference.value),
+                              .interval_percent = percent_of(difference.interval()),
+                              .others_percent = percent_of(difference.interval()),
+                              .others = others,
+                              .label = {}});
   }
 }
 

@@ -66,19 +66,22 @@ SiteLevels levels_beside_nodes(std::span<const SiteRun> runs, const NodeRanking&
 /// far out costs no more than one at 3 standard deviations. A change costs 1.5 ln n for n runs: half ln n for its
 /// level, ln n for its place (G. Schwarz, "Estimating the dimension of a model", Ann. Stat. 6, 1978). Where one of k
 /// new versions came, its place costs only ln k. A change is dropped as drift or season if a parabola costs less near
-/// it, at ln(n) / 2 a parameter. Intervals of disturbed runs may all lie too high or too low: values may lean to one side
-/// by c of their own errors each, at a cost of c^2 / 2, and the error of c is in that of each size. The day is where the cost of both levels is least; exp(-cost) over all places gives
-/// its interval. The size d is the difference of the two weighted means, with Student's t.
+/// it, at ln(n) / 2 a parameter. Intervals of disturbed runs may all lie too high or too low: values may lean to one
+/// side by c of their own errors each, at a cost of c^2 / 2, and the error of c is in that of each size. The day is
+/// where the cost of both levels is least; exp(-cost) over all places gives its interval. The size d is the difference
+/// of the two weighted means, with Student's t, or that beside a common drift, each as likely as its cost says
+/// (Bayesian model averaging): a drift that goes unnoticed makes the means of long stretches differ by more than the
+/// change.
 ///
 /// Whose change is it? Each other work is looked at in the same way: mean after less mean before, within its own
 /// stretches of one level around that day, each run weighing as much as the hosts that it shares with this work. These
 /// differences of k works have the mean m and the scatter tau (repeat/random_effects.hpp). If the machine changed, the
 /// change of this work is one more draw: d - m has the variance se(d)^2 + se(m)^2 + tau^2. Beyond 98 % of such draws,
 /// it is the code's, and d - m is its size. If it is not, and m is surely of the same sign, it is the machine's. All
-/// else is unclear; so is a change with fewer than five others.
+/// else is unclear, with the interval of such a draw about d; so is a change with fewer than five others.
 ///
-/// Changes of what the other works have in common are found in the same way, from bins of runs, and are the machine's;
-/// their size is that of the others.
+/// Changes of what the other works have in common are found in the same way, from bins of runs, and are the machine's,
+/// with five others or more; their size is that of the others.
 ///
 /// Losses: the normal scores of the ranks of `lost_share` are divided (A. Lung-Yut-Fong, C. Levy-Leduc, O. Cappe,
 /// "Homogeneity and change-point detection tests for multivariate data using rank statistics", J. SFdS 156, 2015),

@@ -40,27 +40,30 @@ struct HostEffect {
 };
 
 struct NodeRanking {
-  std::vector<HostEffect> hosts;     // that had runs: the most surely slow ones first, then the slowest ones
-  std::vector<double> slowed;        // (runs) ln of the factor by which its slowest host made a run longer: mean
+  std::vector<HostEffect> hosts;  // that had runs: the most surely slow ones first, then the slowest ones
+  /// (runs) ln of the factor by which its slowest host made a run longer than the middle host of that time: mean.
+  std::vector<double> slowed;
   std::vector<double> slowed_error;  // (runs) standard deviation of that
   std::size_t left_out = 0;          // runs that are not usable (`is_usable`)
 };
 
 /// Crossed random effects of hosts, works and time:
 ///
-///   run time known:      ln T_i  = c_w(t_i) + g(t_i) + max over hosts h of b_h(t_i) + e_i
+///   run time known:      ln T_i  = c_w(t_i) + g(t_i) + max over hosts h of b_h(t_i) + r_i max of l_h(t_i) + e_i
 ///   times of its hosts:  ln T_ih = u_i + b_h(t_i) + e_ih
 ///
 /// with the level c of the work, what all works have in common g (site_levels.hpp), and the effect of a host b, which
 /// stays until it changes. A program of ranks that wait for each other is as slow as its slowest host: hence the
 /// maximum. e is normal with the run's own error and the work's scatter, and no value costs more than one at 3 standard
-/// deviations, since some intervals of undisturbed times are wrong. The levels that b takes are draws of one
-/// distribution: normal about 0 for most of them, and for a share q exponential, above 0. Its three parameters, and how
-/// often hosts change, are estimated from all hosts together (empirical Bayes).
+/// deviations, since some intervals of undisturbed times are wrong. Where a neighbour disturbs runs on a host, they are
+/// less sure than usual ones of their works, and may all be wrong to one side: by l_h, normal about 0, times r_i, the
+/// root of s_i^2 less the square of the work's median error, or 0. The levels that b takes are draws of one
+/// distribution: normal about 0 for most of them, for a share exponential, above 0, and for another one below. Its
+/// parameters, and how often hosts change, are estimated from all hosts together (empirical Bayes).
 ///
 /// The posterior is sampled. The course of a host, given the others, is a hidden Markov chain on a grid of levels,
 /// drawn as a whole (S. L. Scott, "Bayesian methods for hidden Markov models", J. Am. Stat. Assoc. 97, 2002); then each
-/// of its levels is drawn between its neighbours on the grid.
+/// of its levels and leans is drawn between its neighbours on the grid.
 ///
 /// Hosts are listed as long as the mean chance that one in the list is not slow stays below the limit (B. Efron,
 /// "Size, power and false discovery rates", Ann. Stat. 35, 2007; P. Müller, G. Parmigiani, C. Robert, J. Rousseau,

@@ -75,7 +75,7 @@ void add_bin(CommonTime& common, std::vector<Vote>& votes, double begin) {
 }  // namespace
 
 bool is_usable(const SiteRun& run) {
-  const auto is_finite = [](double value) { return std::isfinite(value); };
+  const auto is_finite = [](double value) { return std::isfinite(value * value); };  // squares are added
   return !run.hosts.empty() && is_finite(run.day) && is_finite(run.log_seconds) && is_finite(run.log_error) &&
          run.log_error >= 0.0 && is_finite(run.lost_share) &&
          (run.log_host_seconds.empty() ||

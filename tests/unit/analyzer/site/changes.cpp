@@ -111,6 +111,41 @@ TEST(Changes, AreUnclearWithoutOthers) {
   EXPECT_FALSE(found.changes.front().others_percent);
 }
 
+TEST(Changes, AreUnclearWithFewOthersEvenIfTheyDoTheSame) {
+  SyntheticSite site = usual_site();
+  site.works = 3;
+  site.need = [](std::uint32_t, double day) { return after_day(day, std::log(1.06)); };
+  const WorkChanges found = changes_without_nodes(0, runs_of(site));
+  ASSERT_EQ(found.changes.size(), 1U);
+  EXPECT_EQ(found.changes.front().of, ChangeOf::unclear);
+  EXPECT_EQ(found.changes.front().others, 2U);
+}
+
+// What the only host adds is what the machine does.
+TEST(Changes, OfTheOnlyHostAreTheMachines) {
+  SyntheticSite site{.hosts = 1, .hosts_a_run = 1};
+  site.slowness = [](std::uint32_t, double day) { return after_day(day, std::log(1.05), 50.0); };
+  const std::vector<SiteRun> runs = runs_of(site);
+  const NodeRanking nodes = rank_nodes(runs);
+  const WorkChanges found = changes_of(1, runs, nodes, levels_beside_nodes(runs, nodes));
+  ASSERT_EQ(found.changes.size(), 1U);
+  EXPECT_EQ(found.changes.front().of, ChangeOf::machine);
+  EXPECT_TRUE(contains(found.changes.front().interval_percent, 5.0));
+}
+
+// Though the means of long stretches differ by more.
+TEST(Changes, HaveTheirSizeBesideADrift) {
+  SyntheticSite site = usual_site();
+  site.days = 400.0;
+  site.need = [](std::uint32_t work, double day) {
+    return work == 2 ? 0.03 * day / 400.0 + after_day(day, std::log(1.06), 200.0) : 0.0;
+  };
+  const WorkChanges found = changes_without_nodes(2, runs_of(site));
+  ASSERT_EQ(found.changes.size(), 1U);
+  EXPECT_TRUE(contains(found.changes.front().interval_percent, 6.0))
+      << found.changes.front().interval_percent.low << " " << found.changes.front().interval_percent.high;
+}
+
 TEST(Changes, NameTheVersionThatCameThen) {
   SyntheticSite site = usual_site();
   site.seed = 2;

@@ -116,6 +116,50 @@ TEST(Nodes, AWorkThatGotSlowerEverywhereMakesNone) {
   EXPECT_EQ(listed(rank_nodes(runs_of(site))), Hosts());
 }
 
+// As if a neighbour were there for a month: the runs are unsure, and all at the same end of their intervals.
+std::vector<SiteRun> runs_with_a_neighbour(const SyntheticSite& site) {
+  std::vector<SiteRun> runs = runs_of(site);
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<> times_as_unsure(2.0, 8.0);
+  for (SiteRun& run : runs) {
+    if (run.day < 70.0 || std::ranges::find(run.hosts, 5U) == run.hosts.end()) continue;
+    run.log_error *= times_as_unsure(random);
+    run.log_seconds += 1.5 * run.log_error;
+  }
+  return runs;
+}
+
+TEST(Nodes, ThatOnlyMakeRunsUnsureAreNotListed) {
+  SyntheticSite site{.jitter = 0.005};
+  EXPECT_EQ(listed(rank_nodes(runs_with_a_neighbour(site))), Hosts());
+}
+
+TEST(Nodes, ThatMakeRunsUnsureAreListedIfTheyAreSlowBesides) {
+  SyntheticSite site{.jitter = 0.005};
+  site.slowness = [](std::uint32_t host, double day) { return host == 5 && day >= 40.0 ? std::log(1.05) : 0.0; };
+  const NodeRanking ranking = rank_nodes(runs_with_a_neighbour(site));
+  ASSERT_EQ(listed(ranking), (Hosts{5}));
+  EXPECT_TRUE(holds(ranking.hosts.front().interval_percent, 5.0));
+}
+
+TEST(Nodes, OfTwoTheSlowerOneIsTold) {
+  SyntheticSite site{.hosts = 2, .hosts_a_run = 1};
+  site.slowness = [](std::uint32_t host, double day) { return host == 1 && day >= 50.0 ? std::log(1.05) : 0.0; };
+  const NodeRanking ranking = rank_nodes(runs_of(site));
+  ASSERT_EQ(listed(ranking), (Hosts{1}));
+  EXPECT_TRUE(holds(ranking.hosts.front().interval_percent, 5.0));
+}
+
+// As a new one under the same name may be.
+TEST(Nodes, ThatBecomeMuchFasterAreToldToBe) {
+  SyntheticSite site{.hosts_a_run = 1};
+  site.slowness = [](std::uint32_t host, double day) { return host == 5 && day >= 50.0 ? -0.3 : 0.0; };
+  const NodeRanking ranking = rank_nodes(runs_of(site));
+  EXPECT_EQ(listed(ranking), Hosts());
+  const auto fast = std::ranges::find(ranking.hosts, 5U, &HostEffect::host);
+  EXPECT_NEAR(fast->percent, 100.0 * std::expm1(-0.3), 1.0);
+}
+
 // Nothing else ran there: the work may need that much.
 TEST(Nodes, OnesOfASingleWorkAreNotTold) {
   SyntheticSite site;
@@ -149,8 +193,9 @@ TEST(Nodes, RunsThatCannotBeUsedAreLeftOutAndCounted) {
   runs[5].log_error = -1.0;
   runs[7].hosts.clear();
   runs[9].log_host_seconds = {1.0};
+  runs[11].log_error = 1e300;  // whose square is not finite
   const NodeRanking ranking = rank_nodes(runs);
-  EXPECT_EQ(ranking.left_out, 4U);
+  EXPECT_EQ(ranking.left_out, 5U);
   EXPECT_EQ(ranking.slowed.size(), runs.size());
   EXPECT_TRUE(rank_nodes({}).hosts.empty());
 }
