@@ -105,12 +105,12 @@ class WithSpool(halcyon_test.Behaviour):
         self.assertEqual(self.spooled(), [])
         self.assertEqual(list(self.directory.glob("*.h5*")) + list(self.temporary.glob("*.h5*")), [])
 
-    def started(self, *words_of_program, program=ENDLESS, **environment):
-        """The program with the recorder, when its ranks are ready."""
+    def started(self, *words_of_program, program=ENDLESS, before=(), **environment):
+        """The program with the recorder, when its ranks are ready. `before`: words of a command that starts it."""
         words = MPI.launch(2)
         for name, value in {"HALCYON_LEDGER": self.spool, "LD_PRELOAD": LIBRARY, **environment}.items():
             words += MPI.exported(name, value)
-        process = subprocess.Popen([str(word) for word in [*words, program, *(words_of_program or [BARRIERS])]], cwd=self.directory, text=True,
+        process = subprocess.Popen([str(word) for word in [*before, *words, program, *(words_of_program or [BARRIERS])]], cwd=self.directory, text=True,
                                    env=self.own_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, start_new_session=True)
         self.addCleanup(process.communicate)
@@ -365,18 +365,20 @@ class Unavailable(WithSpool):
         self.check_runs_on(finished)
         self.assertIn(str(self.unfinished), finished.errors)
 
+    def with_a_spool(self, options, before):
+        """A command that starts another one with a spool that is a file system of its own."""
+        mounted = f"mount --make-rprivate / && mount -t tmpfs -o {options} none {self.spool} && {before}"
+        words = ["unshare", "--mount", "sh", "-c", f'{mounted} && exec "$@"', "sh"]
+        if (tried := self.run_command([*words, "true"])).status != 0:
+            self.skipTest(f"no file system can be mounted: {tried.errors}")
+        return words
+
     def within(self, options, before, script):
         """Runs the program with a spool that is a file system of its own."""
         words = MPI.launch(2)
         for name, value in {"HALCYON_LEDGER": self.spool, "LD_PRELOAD": LIBRARY}.items():
             words += MPI.exported(name, value)
-        finished = self.run_command(
-            ["unshare", "--mount", "sh", "-c",
-             f"mount --make-rprivate / && mount -t tmpfs -o {options} none {self.spool} && {before} && " +
-             " ".join(str(word) for word in [*words, *script])])
-        if "unshare" in finished.errors or "mount:" in finished.errors:
-            self.skipTest(f"no file system can be mounted: {finished.errors}")
-        return finished
+        return self.run_command([*self.with_a_spool(options, before), *words, *script])
 
     def test_a_spool_that_is_full(self):
         full = f"(cat /dev/zero > {self.spool}/filled 2>&- || true)"
@@ -384,6 +386,31 @@ class Unavailable(WithSpool):
         # There is room for the user's place, and for nothing in it.
         place = f"mkdir -m 700 {self.unfinished}"
         self.check_runs_on(self.within("size=64k", f"{place} && {full}", COMMAND))
+
+    def test_a_spool_that_is_full_in_mid_run(self):
+        process = self.started(0, program=GOES_ON, before=self.with_a_spool("size=16m", "true"))
+        with contextlib.suppress(OSError), open(f"/proc/{process.pid}/root{self.spool}/filled", "wb", buffering=0) as filled:
+            while True:
+                filled.write(bytes(4096))
+        output, errors = process.communicate("end\n")
+        self.assertEqual((process.returncode, output), (0, "ended\n"))
+        self.assertRegex(errors, "^halcyon: the end of this run is not in the ledger of the site: .*No space left on device: "
+                                 "make room there.*\n$")
+
+    def test_a_place_that_is_removed_in_mid_run_is_made_again(self):
+        process = self.started(0, program=GOES_ON)
+        shutil.rmtree(self.unfinished)
+        self.assertEqual(process.communicate("end\n"), ("ended\n", ""))
+        [run] = self.runs()
+        self.assertEqual((run["ranks"], run["exit_state"]), (2, "finalized"))
+
+    def test_a_spool_that_is_removed_in_mid_run(self):
+        process = self.started(0, program=GOES_ON)
+        shutil.rmtree(self.spool)
+        output, errors = process.communicate("end\n")
+        self.assertEqual((process.returncode, output), (0, "ended\n"))
+        self.assertRegex(errors, f"^halcyon: the end of this run is not in the ledger of the site: cannot write {self.unfinished}"
+                                 ".*No such file or directory.*\n$")
 
     def test_a_spool_that_cannot_be_written(self):
         self.check_runs_on(self.within("size=64k", f"mount -o remount,ro none {self.spool}", COMMAND))
