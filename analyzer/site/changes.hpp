@@ -66,9 +66,10 @@ SiteLevels levels_beside_nodes(std::span<const SiteRun> runs, const NodeRanking&
 /// far out costs no more than one at 3 standard deviations. A change costs 1.5 ln n for n runs: half ln n for its
 /// level, ln n for its place (G. Schwarz, "Estimating the dimension of a model", Ann. Stat. 6, 1978). Where one of k
 /// new versions came, its place costs only ln k. A change is dropped as drift or season if a parabola costs less near
-/// it, at ln(n) / 2 a parameter. Intervals of disturbed runs may all lie too high or too low: values may lean to one side
-/// by c of their own errors each, at a cost of c^2 / 2, and the error of c is in that of each size. The day is where the cost of both levels is least; exp(-cost) over all places gives
-/// its interval. The size d is the difference of the two weighted means, with Student's t.
+/// it, at ln(n) / 2 a parameter. Intervals of disturbed runs may all lie too high or too low: values may lean to one
+/// side by c of their own errors each, at a cost of c^2 / 2, and the error of c is in that of each size. The day is
+/// where the cost of both levels is least; exp(-cost) over all places gives its interval. The size d is the difference
+/// of the two weighted means, with Student's t.
 ///
 /// Whose change is it? Each other work is looked at in the same way: mean after less mean before, within its own
 /// stretches of one level around that day, each run weighing as much as the hosts that it shares with this work. These
@@ -83,7 +84,7 @@ SiteLevels levels_beside_nodes(std::span<const SiteRun> runs, const NodeRanking&
 /// Losses: the normal scores of the ranks of `lost_share` are divided (A. Lung-Yut-Fong, C. Levy-Leduc, O. Cappe,
 /// "Homogeneity and change-point detection tests for multivariate data using rank statistics", J. SFdS 156, 2015),
 /// since they are skewed and often 0; their noise is that of steps between neighbours (J. von Neumann, Ann. Math. Stat.
-/// 12, 1941). Sizes are differences of means, by Welch's t.
+/// 12, 1941). Sizes are differences of means, by Welch's t; those whose interval has 0 in it are no change.
 WorkChanges changes_of(std::uint32_t work, std::span<const SiteRun> runs, const NodeRanking& nodes,
                        const SiteLevels& levels);
 
