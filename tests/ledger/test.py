@@ -695,6 +695,15 @@ class Site(WithSpool):
         self.assertRegex(" ".join(self.ledger("trend", "solver5").output.split()),
                          r"it loses .* points .* more of its run time to others")
 
+    def test_text_fits_into_a_terminal(self):
+        for words in (("runs",), ("lost", "--by", "host"), ("nodes",), ("trend", "solver0"), ("who", "0000000000000001")):
+            lines = self.ledger(*words).output.splitlines()
+            self.assertLessEqual(max(len(line) for line in lines), 80, (words, lines))
+
+    def test_a_time_without_runs_is_told_as_such(self):
+        self.assertEqual(self.ledger("lost", "--until", "2001-01-01").output, "the ledger has no run of that time\n")
+        self.assertEqual(self.ledger("runs", "nosuch").output, "the ledger has no run of 'nosuch'\n")
+
     def test_a_work_that_is_not_there_is_refused_with_those_that_are(self):
         self.check_refused(self.ledger("trend", "solvr0", status=2), "solvr0", "Did you mean: solver0?", "solver7")
 
