@@ -136,7 +136,8 @@ void timed(const char* what, const Work& work) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) return std::fprintf(stderr, "usage: bench_ledger DATABASE [RUNS [SLICES_A_RUN [HOSTS_A_RUN]]]\n"), 2;
+  if (argc < 2 || argv[1][0] == '-')
+    return std::fprintf(stderr, "usage: bench_ledger DATABASE [RUNS [SLICES_A_RUN [HOSTS_A_RUN]]]\n"), 2;
   const std::string database = argv[1];
   Shape shape;
   if (argc > 2) shape.runs = std::strtoul(argv[2], nullptr, 10);

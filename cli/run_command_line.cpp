@@ -92,9 +92,17 @@ int run_command_line(int argc, char** argv) try {
       launches ? std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; }) : end;
   std::vector<std::string> program;
   if (dashes != end) program.assign(dashes + 1, end);
-  const bool is_known =
-      !app->get_subcommands([&](const CLI::App* command) { return command->get_name() == subcommand; }).empty();
-  const std::string help_of_command = "halcyon " + (is_known ? std::string(subcommand) + " " : "") + "--help";
+  // The command that the first words name, and one of it, such as `ledger lost`.
+  std::string command_named = "halcyon ";
+  CLI::App* named = app.get();
+  for (char** word = argv + 1; word < end; ++word) {
+    const auto found = named->get_subcommands([&](const CLI::App* command) { return command->get_name() == *word; });
+    if (found.empty()) break;
+    named = found.front();
+    command_named += std::string(*word) + " ";
+  }
+  const bool is_known = named != app.get();
+  const std::string help_of_command = command_named + "--help";
   const std::string see = " (see " + help_of_command + ")";
   const bool is_other_word = !is_known && !subcommand.empty() && subcommand.front() != '-';
   // What was meant if a launcher is not behind the "--" of a command.

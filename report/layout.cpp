@@ -77,6 +77,23 @@ std::string filled(std::string_view beginning, std::size_t indent, std::string_v
   return lines + "\n";
 }
 
+std::string aligned(std::string_view sides, const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths(sides.size(), 0);
+  for (const std::vector<std::string>& cells : rows) {
+    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], columns_of(cells[i]));
+  }
+  std::string text;
+  for (const std::vector<std::string>& cells : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::string room(widths[i] - columns_of(cells[i]), ' ');
+      line += (i == 0 ? "" : "  ") + (sides[i] == '<' ? cells[i] + room : room + cells[i]);
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
 std::string wrapped(std::string_view label, std::string_view content) {
   return filled(fmt::format("  {:<{}}", label, label_width), label_width + 2, content);
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace halcyon {
 
@@ -22,6 +23,9 @@ std::string command_words(std::string_view command);
 /// The beginning and the content, legible and in short, in lines of at most 80 columns where the words allow that;
 /// continuation lines begin at column `indent`. A number stays on a line with its unit.
 std::string filled(std::string_view beginning, std::size_t indent, std::string_view content);
+/// Rows of cells, as lines of columns that are as wide as their widest cell. `sides` has a character for each column: <
+/// if its cells begin on the left, > if they end on the right.
+std::string aligned(std::string_view sides, const std::vector<std::vector<std::string>>& rows);
 /// A line "  label   content", and continuation lines that begin below the content.
 std::string wrapped(std::string_view label, std::string_view content);
 

@@ -587,12 +587,14 @@ std::vector<double> WorkAmongOthers::losses_in(const Stretch& stretch) const {
 
 void WorkAmongOthers::add_changes_of_loss(WorkChanges& result) const {
   const std::size_t n = own_.size();
+  // What differs by rounding alone has the same rank.
+  const auto lost = [this](std::size_t run) { return static_cast<double>(static_cast<float>(runs_[run].lost_share)); };
   std::vector<double> sorted;
-  for (const std::size_t i : own_) sorted.push_back(runs_[i].lost_share);
+  for (const std::size_t i : own_) sorted.push_back(lost(i));
   sort_ascending(std::span<double>(sorted));
   Series series;
   for (const std::size_t i : own_) {
-    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), runs_[i].lost_share);
+    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), lost(i));
     const double rank = 0.5 * static_cast<double>((first - sorted.begin()) + (last - sorted.begin()) + 1);
     series.days.push_back(runs_[i].day);
     series.values.push_back(expected_order_statistic(rank, static_cast<double>(n)));
@@ -605,6 +607,7 @@ void WorkAmongOthers::add_changes_of_loss(WorkChanges& result) const {
   for (const Step& step : all_steps(divided_in_noise(series))) {
     const Place place = place_of(series, step);
     const Difference difference = difference_of_means(losses_in(step.before), losses_in(step.after));
+    if (!excludes_zero(difference.interval())) continue;
     result.losses.push_back({.day = place.day,
                              .day_interval = place.days,
                              .points = difference.value,

@@ -86,7 +86,7 @@ SiteLevels levels_beside_nodes(std::span<const SiteRun> runs, const NodeRanking&
 /// Losses: the normal scores of the ranks of `lost_share` are divided (A. Lung-Yut-Fong, C. Levy-Leduc, O. Cappe,
 /// "Homogeneity and change-point detection tests for multivariate data using rank statistics", J. SFdS 156, 2015),
 /// since they are skewed and often 0; their noise is that of steps between neighbours (J. von Neumann, Ann. Math. Stat.
-/// 12, 1941). Sizes are differences of means, by Welch's t.
+/// 12, 1941). Sizes are differences of means, by Welch's t; those whose interval has 0 in it are no change.
 WorkChanges changes_of(std::uint32_t work, std::span<const SiteRun> runs, const NodeRanking& nodes,
                        const SiteLevels& levels);
 

@@ -38,6 +38,8 @@ struct PeriodOptions {
 };
 void add_period_options(const Command& command, PeriodOptions& options);
 ledger::Period period_of(const PeriodOptions& options);
+/// For an answer without runs, of all times or of that one.
+std::string no_runs_words(const PeriodOptions& options, const std::string& work = "");
 
 /// "90d", "12w", "2y": seconds.
 std::optional<double> age_in(const std::string& text);

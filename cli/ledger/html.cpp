@@ -290,13 +290,13 @@ void add_ledger_html(const Command& ledger) {
       .option("--profiles", options->profiles,
               "Profiles; those that have a page beside them (run.h5, run.html) are linked from the pages of their runs")
       .placeholder("DIR");
-  command.flag("--no-names", options->no_names,
-               "Leave out users, projects, jobs, labels, programs and commands, so that everybody may read the pages");
+  command.flag(
+      "--no-names", options->no_names,
+      "Leave out users, projects, jobs, labels, notes, programs and commands, so that everybody may read the pages");
   command.notes(
       "The pages show what `lost`, `nodes`, `trend` and `runs` say. They need no network and no JavaScript. Pages of "
       "an\n"
       "earlier call in the same directory are replaced, and those that nothing leads to any more are removed.\n"
-      "Exit status: 0 done, 2 bad usage, directory or database.\n"
       "Example: halcyon ledger html --database site.db --since 1y /srv/www/halcyon");
   command.does([options] { return make_pages(*options); });
 }

@@ -1,7 +1,10 @@
 // halcyon ledger: the runs of a site.
+#include <fmt/format.h>
+
 #include "cli/console/output.hpp"
 #include "cli/console/quantity.hpp"
 #include "cli/ledger/commands.hpp"
+#include "libprofile/system/legible.hpp"
 #include "libprofile/system/nanoseconds.hpp"
 #include "libprofile/system/utc.hpp"
 
@@ -61,6 +64,12 @@ ledger::Period period_of(const PeriodOptions& options) {
   if (!options.since.empty()) period.since = *time_in(options.since);
   if (!options.until.empty()) period.until = *time_in(options.until);
   return period;
+}
+
+std::string no_runs_words(const PeriodOptions& options, const std::string& work) {
+  const bool is_of_all_times = options.since.empty() && options.until.empty();
+  return fmt::format("the ledger has no run{}{}\n", work.empty() ? "" : " of '" + legible(work) + "'",
+                     is_of_all_times ? "" : " of that time");
 }
 
 int with_ledger(const std::string& database, ledger::Use use,

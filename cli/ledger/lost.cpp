@@ -8,7 +8,9 @@
 #include "cli/console/common_options.hpp"
 #include "cli/console/output.hpp"
 #include "cli/ledger/commands.hpp"
+#include "cli/ledger/site.hpp"
 #include "report/json.hpp"
+#include "report/layout.hpp"
 #include "report/site/words.hpp"
 #include "report/words.hpp"
 
@@ -35,38 +37,43 @@ ordered_json loss_json(const Loss& loss) {
           {"may_be_own_node_hours", loss.own_node_hours}};
 }
 
-std::string loss_line(const std::string& name, const Loss& loss) {
-  return fmt::format("{:<24}  {:>8}  {:>8}  {:>11}  {:>30}  {:>6}\n", name, loss.runs, loss.judged_runs,
-                     hours_words(loss.node_hours), lost_words(loss), lost_share_words(loss));
+std::vector<std::string> loss_row(const std::string& name, const Loss& loss) {
+  return {name,
+          std::to_string(loss.runs),
+          std::to_string(loss.judged_runs),
+          hours_words(loss.node_hours),
+          lost_words(loss),
+          lost_share_words(loss)};
 }
 
 int show_losses(const LostOptions& options) {
   const auto by = static_cast<ledger::By>(std::find(ledger::by_names.begin(), ledger::by_names.end(), options.by) -
                                           ledger::by_names.begin());
   return with_ledger(options.database, ledger::Use::reads, [&](ledger::Ledger& ledger) {
-    const ledger::Period period = period_of(options.period);
-    const Outcome<std::vector<Loss>> losses = ledger::losses(ledger, by, period);
+    const Outcome<std::vector<Loss>> losses = losses_for(ledger, by, options.period);
     if (!losses) return fail(losses.failure().message);
-    std::string text = fmt::format("{:<24}  {:>8}  {:>8}  {:>11}  {:>30}  {:>6}\n", options.by, "runs", "judged",
-                                   "node hours", "lost node hours (90 %)", "in %");
+    std::vector<std::vector<std::string>> lines{
+        {options.by, "runs", "judged", "node hours", "lost node hours (90 %)", "in %"}};
     ordered_json rows = ordered_json::array();
     double own = 0.0;
     for (const Loss& loss : *losses) {
-      text += loss_line(briefly(shown_name(by, loss), 24), loss);
+      lines.push_back(loss_row(briefly(shown_name(by, loss), 24), loss));
       ordered_json row{{"name", text_or_null(loss.name)}};
       row.update(loss_json(loss));
       rows.push_back(std::move(row));
       own += loss.own_node_hours;
     }
     const Loss sum = ledger::sum_of(*losses);
-    if (by != ledger::By::host) text += loss_line("all", sum);
+    if (by != ledger::By::host) lines.push_back(loss_row("all", sum));
+    std::string text = aligned("<>>>>>", lines);
     if (own > 0.0) {
-      text += fmt::format("\n{} of the lost node hours are of runs in which most may be the program's own doing.\n",
-                          hours_words(own));
+      text += filled(
+          "\n", 0,
+          hours_words(own) + " of the lost node hours are of runs in which most may be the program's own doing.");
     }
     ordered_json json{
         {"by", options.by}, {"rows", rows}, {"all", by == ledger::By::host ? ordered_json() : loss_json(sum)}};
-    if (losses->empty()) text = "the ledger has no such run\n";
+    if (losses->empty()) text = no_runs_words(options.period);
     const Status printed = print_result(text, json, options.json);
     return printed ? int{passed} : fail(printed.failure().message);
   });

@@ -22,7 +22,7 @@ int show_metrics(const MetricsOptions& options) {
   return with_ledger(options.database, ledger::Use::reads, [&options](ledger::Ledger& ledger) {
     std::vector<std::pair<By, std::vector<ledger::Loss>>> losses;
     for (const By by : {By::cause, By::project, By::partition}) {
-      Outcome<std::vector<ledger::Loss>> each = ledger::losses(ledger, by, period_of(options.period));
+      Outcome<std::vector<ledger::Loss>> each = losses_for(ledger, by, options.period);
       if (!each) return fail(each.failure().message);
       losses.emplace_back(by, std::move(*each));
     }
@@ -53,7 +53,6 @@ void add_ledger_metrics(const Command& ledger) {
       "Node hours of runs, and those that they lost, with intervals: of all, and by cause, project and partition. A "
       "file\n"
       "is replaced in one step, so that the textfile collector of node_exporter can read it.\n"
-      "Exit status: 0 done, 2 bad usage or database.\n"
       "Example: halcyon ledger metrics --database site.db --since 30d -o /var/lib/node_exporter/halcyon.prom");
   command.does([options] { return show_metrics(*options); });
 }

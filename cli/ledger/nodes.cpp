@@ -10,6 +10,7 @@
 #include "cli/ledger/commands.hpp"
 #include "cli/ledger/site.hpp"
 #include "report/json.hpp"
+#include "report/layout.hpp"
 #include "report/site/words.hpp"
 #include "report/words.hpp"
 
@@ -40,30 +41,31 @@ ordered_json host_json(const SiteHistory& history, const HostEffect& one) {
                                    : ordered_json()}};
 }
 
-std::string host_line(const SiteHistory& history, const HostEffect& one) {
-  return fmt::format("{:<24}  {:>7}  {:>24}  {:>10}  {}\n", briefly(shown_name(history, history.hosts[one.host]), 24),
-                     one.runs, percent_words(one.percent, one.interval_percent), decimal(100.0 * one.chance_slow, 0),
-                     slow_since_words(one));
+std::vector<std::string> host_row(const SiteHistory& history, const HostEffect& one) {
+  return {briefly(shown_name(history, history.hosts[one.host]), 24), std::to_string(one.runs),
+          percent_words(one.percent, one.interval_percent), decimal(100.0 * one.chance_slow, 0), slow_since_words(one)};
 }
 
 std::string ranking_text(const SiteHistory& history, const NodeRanking& ranking, std::size_t most) {
   const NodeSettings settings;
   const auto listed = static_cast<std::size_t>(
       std::ranges::count_if(ranking.hosts, [](const HostEffect& one) { return one.is_listed; }));
-  std::string text = fmt::format("{:<24}  {:>7}  {:>24}  {:>10}  {}\n", "host", "runs", "slower by % (90 %)",
-                                 "surely %", "became slow (UTC)");
+  std::vector<std::vector<std::string>> lines{{"host", "runs", "slower by % (90 %)", "surely %", "became slow (UTC)"}};
   const std::size_t shown = std::min(ranking.hosts.size(), std::max(most, listed));
-  for (std::size_t i = 0; i < shown; ++i) text += host_line(history, ranking.hosts[i]);
+  for (std::size_t i = 0; i < shown; ++i) lines.push_back(host_row(history, ranking.hosts[i]));
+  std::string text = aligned("<>>><", lines);
   if (shown < ranking.hosts.size()) text += fmt::format("… and {} more\n", ranking.hosts.size() - shown);
   const std::string slow = decimal(settings.slow_percent, 0) + " %";
-  text += listed == 0
-              ? fmt::format("\nNone of {} makes runs surely more than {} longer than the middle host does, over {}.\n",
-                            plural(ranking.hosts.size(), "host"), slow, plural(history.runs.size(), "run"))
-              : fmt::format(
-                    "\n{} of {}, by {}: more than {} slower than the middle host. {} % of such a list are "
-                    "expected not to be.\n",
-                    listed, plural(ranking.hosts.size(), "host"), plural(history.runs.size(), "run"), slow,
-                    decimal(100.0 * settings.most_false_discoveries, 0));
+  text += filled(
+      "\n", 0,
+      listed == 0
+          ? fmt::format("None of {} makes runs surely more than {} longer than the middle host does, over {}.",
+                        plural(ranking.hosts.size(), "host"), slow, plural(history.runs.size(), "run"))
+          : fmt::format(
+                "{} of {}, by {}: more than {} slower than the middle host. {} % of such a list are expected not "
+                "to be.",
+                listed, plural(ranking.hosts.size(), "host"), plural(history.runs.size(), "run"), slow,
+                decimal(100.0 * settings.most_false_discoveries, 0)));
   text += left_out_words(history);
   for (const auto& [cluster, names] : names_to_exclude(history, ranking))
     text += fmt::format("{}--exclude={}\n", has_clusters(history) ? briefly(cluster, 24) + ": " : "", names);

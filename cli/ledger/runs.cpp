@@ -10,6 +10,7 @@
 #include "cli/ledger/commands.hpp"
 #include "libprofile/system/utc.hpp"
 #include "report/json.hpp"
+#include "report/layout.hpp"
 #include "report/site/words.hpp"
 #include "report/words.hpp"
 
@@ -65,30 +66,38 @@ ordered_json past_run_json(const PastRun& past) {
 
 std::string hosts_words(const std::vector<std::string>& hosts) {
   std::string words;
-  for (std::size_t i = 0; i < hosts.size() && i < 3; ++i) words += (i == 0 ? "" : ", ") + hosts[i];
+  for (std::size_t i = 0; i < hosts.size() && i < 3; ++i)
+    words += (i == 0 ? "" : ", ") + briefly(hosts[i], widest_text);
   return hosts.size() > 3 ? fmt::format("{} and {} more", words, hosts.size() - 3) : words;
 }
 
 std::string past_runs_text(const std::vector<PastRun>& runs) {
-  std::string text =
-      fmt::format("{:<8}  {:<16}  {:<8}  {:<16}  {:>6}  {:>10}  {:>26}  {:<7}  {}\n", "run", "start (UTC)", "work",
-                  "program", "ranks", "run time", "undisturbed", "verdict", "job, user, cause, label, note, hosts");
+  constexpr std::size_t below = 10;  // the second line of a run begins where its start does
+  const auto first_line = [](std::string_view run, std::string_view start, std::string_view work,
+                             std::string_view program, std::string_view ranks, std::string_view time,
+                             std::string_view verdict) {
+    return fmt::format("{:<8}  {:<16}  {:<8}  {:<14}  {:>6}  {:>9}  {}\n", run, start, work, program, ranks, time,
+                       verdict);
+  };
+  std::string text = first_line("run", "start (UTC)", "work", "program", "ranks", "run time", "verdict") +
+                     filled(std::string(below, ' '), below,
+                            "undisturbed (90 %); early end; job; user; cause; label; note; hosts");
   for (const PastRun& past : runs) {
     const ledger::RunRow& run = past.run;
-    std::string undisturbed = "-";
-    if (run.undisturbed_seconds) {
-      undisturbed = fmt::format("{} ({} to {})", seconds(*run.undisturbed_seconds),
-                                seconds(*run.undisturbed_low_seconds), seconds(*run.undisturbed_high_seconds));
-    }
-    std::string rest;
+    std::string rest = run.undisturbed_seconds
+                           ? fmt::format("{} ({} to {})", seconds(*run.undisturbed_seconds),
+                                         seconds(*run.undisturbed_low_seconds), seconds(*run.undisturbed_high_seconds))
+                           : "-";
     for (const std::string& word :
-         {run.job.empty() ? "" : "job " + run.job, run.user_name, run.verdict == "unknown" ? run.no_verdict : run.cause,
-          run.label, run.note, hosts_words(past.hosts)}) {
-      if (!word.empty()) rest += (rest.empty() ? "" : "; ") + briefly(word, widest_text);
+         {run.exit_state == "finalized" ? "" : run.exit_state, run.job.empty() ? "" : "job " + run.job, run.user_name,
+          run.verdict == "unknown" ? run.no_verdict : run.cause, run.label, run.note}) {
+      if (!word.empty()) rest += "; " + briefly(word, widest_text);
     }
-    text += fmt::format("{:<8}  {:<16}  {:<8}  {:<16}  {:>6}  {:>10}  {:>26}  {:<7}  {}\n", run.key.substr(0, 8),
-                        when_words(run.run, true), run.work.substr(0, 8), briefly(past.work.program, 16), run.ranks,
-                        seconds(run.run_time_seconds), undisturbed, run.verdict, rest);
+    if (!past.hosts.empty()) rest += "; " + hosts_words(past.hosts);
+    text += first_line(run.key.substr(0, 8), when_words(run.run, true), run.work.substr(0, 8),
+                       briefly(past.work.program, 14), std::to_string(run.ranks), seconds(run.run_time_seconds),
+                       run.verdict) +
+            filled(std::string(below, ' '), below, rest);
   }
   return text;
 }
@@ -100,7 +109,7 @@ int show_past_runs(const RunsOptions& options) {
     if (!runs) return fail(runs.failure().message);
     ordered_json json = ordered_json::array();
     for (const PastRun& run : *runs) json.push_back(past_run_json(run));
-    const std::string text = runs->empty() ? "the ledger has no such run\n" : past_runs_text(*runs);
+    const std::string text = runs->empty() ? no_runs_words(options.period, options.work) : past_runs_text(*runs);
     const Status printed = print_result(text, json, options.json);
     return printed ? int{passed} : fail(printed.failure().message);
   });

@@ -12,6 +12,13 @@
 #include "libprofile/system/utc.hpp"
 
 namespace halcyon::cli {
+Outcome<std::vector<ledger::Loss>> losses_for(ledger::Ledger& ledger, ledger::By by, const PeriodOptions& period) {
+  show_step("adding up losses");
+  Outcome<std::vector<ledger::Loss>> losses = ledger::losses(ledger, by, period_of(period));
+  show_step("");
+  return losses;
+}
+
 Outcome<ledger::SiteHistory> history_for(ledger::Ledger& ledger, const PeriodOptions& period) {
   show_step("reading runs");
   Outcome<ledger::SiteHistory> history = ledger::history_of_site(ledger, period_of(period));

@@ -1,4 +1,4 @@
-// What `halcyon ledger nodes` and `trend` share: the runs of a site, its hosts ranked, and how works changed.
+// What commands of `halcyon ledger` share: losses, the runs of a site, its hosts ranked, and how works changed.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,7 +11,8 @@
 
 namespace halcyon::cli {
 
-/// Both show how far they are.
+/// All of these show how far they are.
+Outcome<std::vector<ledger::Loss>> losses_for(ledger::Ledger& ledger, ledger::By by, const PeriodOptions& period);
 Outcome<ledger::SiteHistory> history_for(ledger::Ledger& ledger, const PeriodOptions& period);
 NodeRanking ranking_of(const ledger::SiteHistory& history, NodeSettings settings = {});
 

@@ -14,6 +14,7 @@
 #include "cli/ledger/commands.hpp"
 #include "cli/ledger/site.hpp"
 #include "report/json.hpp"
+#include "report/layout.hpp"
 #include "report/site/words.hpp"
 #include "report/words.hpp"
 
@@ -69,11 +70,12 @@ ordered_json trend_json(const SiteWork& work, const WorkChanges& found) {
 
 std::string trend_text(const SiteWork& work, const WorkChanges& found) {
   std::string text =
-      fmt::format("{} ({}{}), {}\n", briefly(shown_name(work.work), 60), work.work.work.substr(0, 8),
-                  work.cluster.empty() ? "" : " on " + briefly(work.cluster, 24), plural(found.runs, "run"));
-  for (const Change& change : found.changes) text += "  " + change_words(change) + "\n";
+      filled("", 2,
+             fmt::format("{} ({}{}), {}", briefly(shown_name(work.work), 60), work.work.work.substr(0, 8),
+                         work.cluster.empty() ? "" : " on " + briefly(work.cluster, 24), plural(found.runs, "run")));
+  for (const Change& change : found.changes) text += filled("  ", 4, change_words(change));
   for (const LossChange& change : found.losses) {
-    text += "  " + loss_change_words(change) + "\n";
+    text += filled("  ", 4, loss_change_words(change));
   }
   if (found.drifts) text += "  somewhere, what it needs changes slowly: no day can be named\n";
   if (found.changes.empty() && found.losses.empty() && !found.drifts) text += "  no change is certain\n";

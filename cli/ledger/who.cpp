@@ -11,9 +11,11 @@
 #include "analyzer/site/culprits.hpp"
 #include "cli/console/common_options.hpp"
 #include "cli/console/output.hpp"
+#include "cli/console/progress.hpp"
 #include "cli/ledger/commands.hpp"
 #include "libprofile/system/utc.hpp"
 #include "report/json.hpp"
+#include "report/layout.hpp"
 #include "report/site/words.hpp"
 #include "report/words.hpp"
 
@@ -146,16 +148,17 @@ const PastRun& run_of(const Who& who, std::size_t suspect) { return who.others[w
 std::string text_of(const Who& who) {
   const double lost = who.lost_seconds();
   std::string text =
-      fmt::format("{}, {}: {}, of which {} came from outside ({} to {})\n", shown_name(who.run),
-                  when_words(who.run.run.run, true), seconds(who.run.run.run_time_seconds), seconds(lost),
-                  seconds(who.run.run.run_time_seconds - *who.run.run.undisturbed_high_seconds),
-                  seconds(who.run.run.run_time_seconds - *who.run.run.undisturbed_low_seconds));
+      filled("", 2,
+             fmt::format("{}, {}: {}, of which {} came from outside ({} to {})", shown_name(who.run),
+                         when_words(who.run.run.run, true), seconds(who.run.run.run_time_seconds), seconds(lost),
+                         seconds(who.run.run.run_time_seconds - *who.run.run.undisturbed_high_seconds),
+                         seconds(who.run.run.run_time_seconds - *who.run.run.undisturbed_low_seconds)));
   const std::string others = plural(who.others.size(), "other recorded run");
   if (!who.has_slices) return text + "Its slices of time are no longer kept: nobody can be named.\n";
   if (who.others.empty())
-    return text +
-           "No other run at that time is in the ledger. For other processes on its hosts, see the report of its "
-           "profile.\n";
+    return text + filled("", 0,
+                         "No other run at that time is in the ledger. For other processes on its hosts, see the report "
+                         "of its profile.");
   if (!who.told.are_slices_enough)
     return text + fmt::format("It is too short to tell who did it: it takes {} slices of {} s.\n",
                               fewest_slices_for_culprits, who.run.run.slice_seconds);
@@ -165,10 +168,11 @@ std::string text_of(const Who& who) {
     std::string names = shown_name(run_of(who, culprit.suspect));
     for (const std::size_t other : culprit.or_else) names += ", or " + shown_name(run_of(who, other));
     const auto percent = [lost](double value) { return decimal(100.0 * value / lost, 0); };
-    text += fmt::format("{} % ({} to {}) of it: {}, by {}\n", percent(culprit.lost_seconds),
-                        percent(std::max(0.0, culprit.interval_seconds.low)),
-                        percent(std::min(lost, culprit.interval_seconds.high)), names,
-                        resources[who.suspects[culprit.suspect].resource].words);
+    text += filled("", 2,
+                   fmt::format("{} % ({} to {}) of it: {}, by {}", percent(culprit.lost_seconds),
+                               percent(std::max(0.0, culprit.interval_seconds.low)),
+                               percent(std::min(lost, culprit.interval_seconds.high)), names,
+                               resources[who.suspects[culprit.suspect].resource].words));
     explained += culprit.lost_seconds;
   }
   return text + fmt::format("The rest, {} %, is explained by none of the {} at that time.\n",
@@ -213,7 +217,9 @@ int show_who(const WhoOptions& options) {
     }
     if (!runs->front().run.undisturbed_seconds)
       return fail(fmt::format("it is not known what '{}' lost: it has no estimate", options.run));
+    show_step("comparing with other runs");
     const Outcome<Who> who = who_disturbed(ledger, runs->front());
+    show_step("");
     if (!who) return fail(who.failure().message);
     const Status printed = print_result(text_of(*who), json_of(*who), options.json);
     return printed ? int{passed} : fail(printed.failure().message);

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "libprofile/format/profile_writer.hpp"
-#include "libprofile/shared/into_ledger.hpp"
+#include "libprofile/system/into_ledger.hpp"
 #include "libprofile/system/let_go.hpp"
 #include "libprofile/system/outlives_job.hpp"
 

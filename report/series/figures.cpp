@@ -24,7 +24,7 @@ const std::string_view style = R"(
 .programs { list-style: none; margin: 12px 0 0; padding: 0; } .programs li { margin: 4px 0; display: flex; gap: 10px; align-items: flex-start; }
 .programs code { padding-top: 2px; }
 .answer .advice { font-size: 17px; }
-.list th { color: var(--soft); white-space: nowrap; } .list td { font-variant-numeric: tabular-nums; }
+.list thead th { color: var(--soft); white-space: nowrap; } .list td { font-variant-numeric: tabular-nums; }
 .list th.number, .list td.number { text-align: right; width: auto; }
 .list th, .list td { padding-right: 16px; } .list tr.own td:first-child { border-left: 4px solid var(--own); padding-left: 8px; }
 .list tr.own th:first-child { padding-left: 12px; }
@@ -42,7 +42,8 @@ dl.said { margin: 0 0 14px; } dl.said dt { margin-top: 8px; } dl.said dd { max-w
   .list tr.own { border-left: 4px solid var(--own); padding-left: 10px; }
   .list td, .list td.number, .list tr.own td:first-child { border: 0; padding: 1px 0; text-align: left; white-space: normal; overflow-wrap: anywhere; }
   .list td[data-title]:not([data-title=""])::before { content: attr(data-title) ": "; color: var(--soft); }
-  .list td:first-child { flex-basis: 100%; font-weight: 650; }
+  .list td:first-child, .list tbody th { flex-basis: 100%; font-weight: 650; }
+  .list tbody th { border: 0; padding: 1px 0; overflow-wrap: anywhere; } .list td:empty { display: none; }
 }
 )";
 
@@ -138,10 +139,10 @@ Frame Frame::lane(std::size_t number, std::size_t lanes) const {
   return lane;
 }
 
-RoomOnAxis::RoomOnAxis(const Frame& frame) : end_(frame.width - 0.5 * room) {}
+RoomOnAxis::RoomOnAxis(const Frame& frame, double of_each) : of_each_(of_each), end_(frame.width - 0.5 * of_each) {}
 
 bool RoomOnAxis::takes(double place) {
-  if (place - last_ < room || place > end_) return false;
+  if (place - last_ < of_each_ || place > end_) return false;
   last_ = place;
   return true;
 }

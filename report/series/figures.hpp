@@ -85,10 +85,11 @@ std::string value_on_axis(const Frame& frame, double place, std::string_view wor
 class RoomOnAxis {
  public:
   static constexpr double room = 46.0;
-  explicit RoomOnAxis(const Frame& frame);
+  explicit RoomOnAxis(const Frame& frame, double of_each = room);
   bool takes(double place);
 
  private:
+  double of_each_;
   double end_;
   double last_ = -HUGE_VAL;
 };

@@ -247,8 +247,9 @@ std::string losses_of_run(const std::vector<double>& lost, double seconds_of_par
     const Scale y = from_zero(frame, 100.0 * most / seconds_of_part);
     const Scale x{0.0, seconds_of_part * static_cast<double>(lost.size()), frame.left, frame.right()};
     std::string content = axes(frame, y, percent_label);
+    RoomOnAxis room(frame, 1.5 * RoomOnAxis::room);  // for "12 min 30 s"
     for (const double value : svg::ticks(x.from_value, x.to_value, 5))
-      content += value_on_axis(frame, x(value), duration_text(value));
+      if (room.takes(x(value))) content += value_on_axis(frame, x(value), duration_text(value));
     for (std::size_t i = 0; i < lost.size(); ++i) {
       const double percent = 100.0 * std::max(lost[i], 0.0) / seconds_of_part;
       if (percent == 0.0) continue;

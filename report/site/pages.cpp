@@ -7,6 +7,7 @@
 #include <cctype>
 #include <ctime>
 #include <functional>
+#include <regex>
 #include <set>
 
 #include "libprofile/system/fnv1a.hpp"
@@ -48,21 +49,35 @@ std::string page_in(const std::map<Number, std::string>& pages, Number number, s
   return found == pages.end() ? std::string() : std::string(up) + found->second;
 }
 
-/// A table that can be scrolled to the side. `heads` that begin with # are of numbers.
-std::string table(std::string_view caption, const std::vector<std::string_view>& heads, const std::string& rows) {
-  if (rows.empty()) return "";
-  std::string head;
-  for (const std::string_view each : heads) {
-    const bool is_number = each.starts_with('#');
-    head += fmt::format("<th scope=\"col\"{}>{}</th>", is_number ? " class=\"number\"" : "",
-                        each.substr(is_number ? 1 : 0));
-  }
-  return fmt::format(
-      "<div class=\"scroll\"><table class=\"runs\">{}\n<thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
-      caption.empty() ? "" : fmt::format("<caption>{}</caption>", caption), head, rows);
+// Days and times of a text in HTML, each on one line.
+std::string with_times(const std::string& content) {
+  static const std::regex time("[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2})?");
+  return std::regex_replace(content, time, "<time>$&</time>");
 }
 
-std::string cell(const std::string& content) { return "<td>" + content + "</td>"; }
+std::string time_of(const ledger::RunRow& run) { return with_times(when_words(run.run, true)); }
+
+using Cells = std::vector<std::string>;  // of a row of a table
+
+/// A table that can be scrolled to the side, and is a list where it has no room. `heads` that begin with # are of
+/// numbers.
+std::string table(const std::vector<std::string_view>& heads, const std::vector<Cells>& rows) {
+  if (rows.empty()) return "";
+  const auto class_of = [&heads](std::size_t i) { return heads[i].starts_with('#') ? " class=\"number\"" : ""; };
+  const auto title_of = [&heads](std::size_t i) { return heads[i].substr(heads[i].starts_with('#') ? 1 : 0); };
+  std::string html = "<div class=\"scroll\"><table class=\"list\">\n<thead><tr>";
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    html += fmt::format("<th scope=\"col\"{}>{}</th>", class_of(i), title_of(i));
+  html += "</tr></thead>\n<tbody>";
+  for (const Cells& cells : rows) {
+    html += "<tr><th scope=\"row\">" + cells.front() + "</th>";
+    for (std::size_t i = 1; i < cells.size(); ++i)
+      html += fmt::format("<td{} data-title=\"{}\">{}</td>", class_of(i), title_of(i), cells[i]);
+    html += "</tr>\n";
+  }
+  return html + "</tbody></table></div>\n";
+}
+
 std::string number_cell(const std::string& content) { return "<td class=\"number\">" + content + "</td>"; }
 std::string row_of(const std::string& first, const std::string& cells) {
   return "<tr><th scope=\"row\">" + first + "</th>" + cells + "</tr>\n";
@@ -100,34 +115,21 @@ double lost_node_hours(const ledger::RunRow& run) {
              : 0.0;
 }
 
-// On one line.
-std::string unbroken(const std::string& words) {
-  std::string line;
-  for (const char letter : words) line += letter == ' ' ? std::string("\u00a0") : std::string(1, letter);
-  return line;
-}
-
-std::string rows_of_runs(const SiteOnPages& site, const std::vector<PastRun>& runs, std::size_t most,
-                         std::string_view up) {
-  std::string rows;
+std::string table_of_runs(const SiteOnPages& site, const std::vector<PastRun>& runs, std::size_t most,
+                          std::string_view up) {
+  std::vector<Cells> rows;
   for (std::size_t i = 0; i < std::min(runs.size(), most); ++i) {
     const ledger::RunRow& run = runs[i].run;
     const std::string code = run.verdict == "unknown" ? run.no_verdict : run.cause;
-    rows += row_of(link(page_in(site.run_pages, run.run, up), unbroken(when_words(run.run, true))),
-                   cell(escaped(briefly(shown_name(runs[i]), widest_cell))) + cell(verdict_tag(escaped(run.verdict))) +
-                       number_cell(seconds(run.run_time_seconds)) + number_cell(undisturbed_words(run)) +
-                       number_cell(run.undisturbed_seconds ? hours_words(lost_node_hours(run)) : "–") +
-                       cell(code.empty() ? "" : "<code>" + escaped(briefly(code, widest_cell)) + "</code>") +
-                       cell(escaped(briefly(run.label, 24))));
+    rows.push_back({link(page_in(site.run_pages, run.run, up), time_of(run)),
+                    escaped(briefly(shown_name(runs[i]), widest_cell)), verdict_tag(escaped(run.verdict)),
+                    seconds(run.run_time_seconds), undisturbed_words(run),
+                    run.undisturbed_seconds ? hours_words(lost_node_hours(run)) : "–",
+                    code.empty() ? "" : "<code>" + escaped(briefly(code, widest_cell)) + "</code>",
+                    escaped(briefly(run.label, 24))});
   }
-  return rows;
-}
-
-std::string table_of_runs(const SiteOnPages& site, const std::vector<PastRun>& runs, std::size_t most,
-                          std::string_view up) {
-  return table("",
-               {"began", "run", "verdict", "#run time", "#undisturbed (90 %)", "#node hours lost", "cause", "label"},
-               rows_of_runs(site, runs, most, up));
+  return table({"began", "run", "verdict", "#run time", "#undisturbed (90 %)", "#node hours lost", "cause", "label"},
+               rows);
 }
 
 // -- the whole site
@@ -176,16 +178,15 @@ std::string section_of_hosts(const SiteOnPages& site) {
   if (hosts.empty()) return "";
   const NodeSettings settings;
   std::vector<site_figure::NamedEffect> shown;
-  std::string rows;
+  std::vector<Cells> rows;
   std::size_t listed = 0;
   for (const HostEffect& host : hosts) {
     listed += host.is_listed ? 1 : 0;
     if (shown.size() < most_hosts_in_figure) shown.push_back({host_name(site, host.host), host});
     if (!host.is_listed) continue;
-    rows += row_of(link(page_in(site.host_pages, host.host, ""), escaped(host_name(site, host.host))),
-                   number_cell(std::to_string(host.runs)) +
-                       number_cell(percent_words(host.percent, host.interval_percent)) +
-                       number_cell(decimal(100.0 * host.chance_slow, 0)) + cell(slow_since_words(host)));
+    rows.push_back({link(page_in(site.host_pages, host.host, ""), escaped(host_name(site, host.host))),
+                    std::to_string(host.runs), percent_words(host.percent, host.interval_percent),
+                    decimal(100.0 * host.chance_slow, 0), with_times(slow_since_words(host))});
   }
   const std::string told =
       listed == 0 ? fmt::format("None of {} makes runs surely more than {} % longer than the middle host does.",
@@ -208,7 +209,7 @@ std::string section_of_hosts(const SiteOnPages& site) {
   }
   return section(
       "Slow nodes", told,
-      table("", {"host", "#runs", "#slower by % (90 %)", "#surely %", "became slow"}, rows) + to_exclude +
+      table({"host", "#runs", "#slower by % (90 %)", "#surely %", "became slow"}, rows) + to_exclude +
           site_figure::slow_hosts(
               shown, settings.slow_percent,
               fmt::format("How much longer runs take on a host than on the middle one: the first {} by how sure "
@@ -219,7 +220,7 @@ std::string section_of_hosts(const SiteOnPages& site) {
 }
 
 std::string section_of_works(const SiteOnPages& site) {
-  std::string rows;
+  std::vector<Cells> rows;
   std::string others;
   for (const WorkTrend& trend : site.trends) {
     const ledger::SiteWork& work = site.history.works[trend.work];
@@ -227,32 +228,33 @@ std::string section_of_works(const SiteOnPages& site) {
     const std::string name = link(to, escaped(briefly(shown_name(work.work), 60)));
     std::string what;
     for (const Change& change : trend.changes.changes)
-      if (change.of != ChangeOf::machine) what += escaped(change_words(change)) + "<br>";
-    for (const LossChange& change : trend.changes.losses) what += escaped(loss_change_words(change)) + "<br>";
+      if (change.of != ChangeOf::machine) what += with_times(escaped(change_words(change))) + "<br>";
+    for (const LossChange& change : trend.changes.losses)
+      what += with_times(escaped(loss_change_words(change))) + "<br>";
     if (what.empty()) {
       if (!to.empty()) others += "<li>" + name + "</li>\n";
       continue;
     }
-    rows += row_of(name, number_cell(std::to_string(trend.changes.runs)) + cell(what));
+    rows.push_back({name, std::to_string(trend.changes.runs), what});
   }
   return section(
       "Works that changed",
       rows.empty() ? "No work surely needs another time than before, or loses another share of it."
                    : "What a work needs undisturbed, and what it loses to others. Changes of the machine are on the "
                      "pages of the works.",
-      table("", {"work", "#runs", "since when"}, rows) +
+      table({"work", "#runs", "since when"}, rows) +
           (others.empty() ? "" : "<details><summary>Other works</summary><ul>" + others + "</ul></details>\n") + " ",
       "h2");
 }
 
 std::string facts_of_site(const SiteOnPages& site) {
   const Loss sum = site.losses.empty() ? Loss{} : ledger::sum_of(site.losses.front().second);
-  std::string facts = fact("runs that began", fmt::format("{} to {}", when_words(site.period.since, true),
-                                                          when_words(site.period.until - 1, true)));
+  std::string facts = fact("runs that began", with_times(fmt::format("{} to {}", when_words(site.period.since, true),
+                                                                     when_words(site.period.until - 1, true))));
   facts += fact("runs", fmt::format("{}, {} with an estimate", sum.runs, sum.judged_runs));
   facts += fact("node hours", hours_words(sum.node_hours));
   facts += fact("node hours lost", fmt::format("<b>{}</b>", lost_words(sum)));
-  facts += fact("of those with an estimate", lost_share_words(sum) + " %");
+  facts += fact("lost, of runs with an estimate", lost_share_words(sum) + " %");
   if (sum.own_node_hours > 0.0)
     facts += fact("may be the programs' own doing", hours_words(sum.own_node_hours) + " of the lost node hours");
   if (!site.has_names) facts += fact("names", "of users, projects, jobs and programs are left out");
@@ -319,7 +321,7 @@ std::string host_page(const SiteOnPages& site, const HostEffect& host, const std
   facts += fact("runs take longer by", percent_words(host.percent, host.interval_percent) + " %");
   facts += fact(fmt::format("surely more than {} %", decimal(settings.slow_percent, 0)),
                 decimal(100.0 * host.chance_slow, 0) + " %");
-  facts += fact("became slow", host.is_listed ? slow_since_words(host) : "it is not listed as slow");
+  facts += fact("became slow", host.is_listed ? with_times(slow_since_words(host)) : "it is not listed as slow");
   std::string body = fmt::format("<h2>{}</h2>\n<dl class=\"facts\">\n{}</dl>\n", escaped(name), facts);
   body += section(
       "Along the calendar",
@@ -339,9 +341,10 @@ std::string work_page(const SiteOnPages& site, const WorkTrend& trend, const std
   if (!work.cluster.empty()) facts += fact("cluster", escaped(work.cluster));
   facts += fact("runs that were compared", std::to_string(trend.changes.runs));
   std::string items;
-  for (const Change& change : trend.changes.changes) items += "<li>" + escaped(change_words(change)) + "</li>\n";
+  for (const Change& change : trend.changes.changes)
+    items += "<li>" + with_times(escaped(change_words(change))) + "</li>\n";
   for (const LossChange& change : trend.changes.losses)
-    items += "<li>" + escaped(loss_change_words(change)) + "</li>\n";
+    items += "<li>" + with_times(escaped(loss_change_words(change))) + "</li>\n";
   if (trend.changes.drifts) items += "<li>somewhere, what it needs changes slowly: no day can be named</li>\n";
   if (items.empty()) items = "<li>no change is certain</li>\n";
   std::vector<site_figure::RunPoint> points;
@@ -446,7 +449,7 @@ std::string facts_of_run(const SiteOnPages& site, const PastRun& past) {
   };
   text("label", run.label);
   text("note", run.note, "wide");
-  text("began", when_words(run.run, true));
+  facts += fact("began", time_of(run));
   facts += fact("run time", seconds(run.run_time_seconds));
   facts += fact("ranks", fmt::format("{} on {}", run.ranks, plural(static_cast<std::size_t>(run.hosts), "host")));
   facts += fact("coverage", fmt::format("{} % of the run time", decimal(run.coverage_percent, 1)));

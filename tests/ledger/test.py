@@ -258,7 +258,7 @@ class Profiles(WithSpool):
         self.ledger("add", "by_hand.h5", "--label", "v3")
         self.assertEqual([(run["label"], run["note"]) for run in self.runs()],
                          [("v3", "after the update"), ("v2.1 input=small", "after the update")])
-        self.assertIn("v2.1 input=small; after the update", self.ledger("runs").output)
+        self.assertIn("v2.1 input=small; after the update", " ".join(self.ledger("runs").output.split()))
         self.check_refused(self.halcyon("run", "--label", "two words", "--", *MPI.launch(2), EXAMPLES / "plate"),
                            "--label", "of its own")
 
@@ -341,7 +341,8 @@ class Profiles(WithSpool):
         self.assertIn("job 4", culprit["name"])
         self.assertEqual((culprit["by"], culprit["or_else"]), ("files", []))
         self.assertGreater(culprit["lost_seconds"], 0.7 * who["lost_seconds"])
-        self.assertRegex(self.ledger("who", "1").output, r"% \(\d+ to \d+\) of it: job 4 .*, by reading and writing files\n")
+        self.assertRegex(" ".join(self.ledger("who", "1").output.split()),
+                         r"% \(\d+ to \d+\) of it: job 4 .*, by reading and writing files")
 
     def test_it_names_who_computed_in_bursts_on_the_same_hosts(self):
         document = self.one_document()
@@ -504,7 +505,7 @@ class Spools(WithSpool):
             said = self.ledger(*words).output
             self.assertFalse(re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", said), said)
             self.assertIn("DROP TABLE", self.ledger(*words, "--json", "-").output)
-        self.assertEqual(self.ledger("runs", FAIL_SQL).output, "the ledger has no such run\n")
+        self.assertEqual(self.ledger("runs", FAIL_SQL).output, f"the ledger has no run of '{FAIL_SQL}'\n")
 
     def test_nobody_records_in_the_name_of_another(self):
         if os.geteuid() != 0:
@@ -680,7 +681,8 @@ class Site(WithSpool):
         self.assertAlmostEqual(code["more_percent"], 8, delta=1.5)
         self.assertAlmostEqual(machine["more_percent"], 5, delta=1.5)
         self.assertEqual(trend["losses"], [])
-        self.assertRegex(self.ledger("trend", "solver0").output, r"v2 came.* the code needs .* more; the machine did not")
+        self.assertRegex(" ".join(self.ledger("trend", "solver0").output.split()),
+                         r"v2 came.* the code needs .* more; the machine did not")
         [other] = self.trend("0000000000000003")["works"]
         self.assertEqual([change["of"] for change in other["changes"]], ["machine"])
 
@@ -690,7 +692,17 @@ class Site(WithSpool):
         [loss] = trend["losses"]
         self.check_holds(loss["day_interval"], 50)
         self.assertAlmostEqual(loss["more_points"], 19.5, delta=3)
-        self.assertRegex(self.ledger("trend", "solver5").output, r"it loses .* points .* more of its run time to others")
+        self.assertRegex(" ".join(self.ledger("trend", "solver5").output.split()),
+                         r"it loses .* points .* more of its run time to others")
+
+    def test_text_fits_into_a_terminal(self):
+        for words in (("runs",), ("lost", "--by", "host"), ("nodes",), ("trend", "solver0"), ("who", "0000000000000001")):
+            lines = self.ledger(*words).output.splitlines()
+            self.assertLessEqual(max(len(line) for line in lines), 80, (words, lines))
+
+    def test_a_time_without_runs_is_told_as_such(self):
+        self.assertEqual(self.ledger("lost", "--until", "2001-01-01").output, "the ledger has no run of that time\n")
+        self.assertEqual(self.ledger("runs", "nosuch").output, "the ledger has no run of 'nosuch'\n")
 
     def test_a_work_that_is_not_there_is_refused_with_those_that_are(self):
         self.check_refused(self.ledger("trend", "solvr0", status=2), "solvr0", "Did you mean: solver0?", "solver7")
@@ -726,7 +738,7 @@ class Pages(WithSpool, WithPages):
             self.assertIn(size, seen["index.html"])
             self.assertIn(size, seen["node/big.n07.html"])
         self.assertIn("--exclude=n07", seen["index.html"])
-        for change in self.ledger("trend", "solver0").output.splitlines()[1:3]:
+        for change in re.sub(r"\n    +", " ", self.ledger("trend", "solver0").output).splitlines()[1:3]:
             self.assertIn(change.strip(), seen["work/0000000000000000.html"])
         self.assertIn("then v2 came", seen["index.html"])
         self.assertIn("a <b>note", seen[one])
@@ -779,6 +791,9 @@ class Pages(WithSpool, WithPages):
             self.assertEqual(browser.get_log("browser"), [], name)
             self.assertEqual(self.fetched_elsewhere(browser), [], name)
             self.assertEqual(browser.execute_script("return document.documentElement.scrollWidth"), PHONE["width"], name)
+            self.assertEqual(browser.execute_script(
+                "return [...document.querySelectorAll('time, .scroll')].filter(each => each.getClientRects().length > 1 "
+                "|| each.scrollWidth > each.clientWidth + 1 && each.clientWidth > 0).map(each => each.outerHTML)"), [], name)
             levels = [int(tag[1]) for tag in browser.execute_script(
                 "return [...document.querySelectorAll('h1, h2, h3, h4')].map(heading => heading.tagName)")]
             self.assertTrue(all(below <= above + 1 for above, below in zip(levels, levels[1:])), (name, levels))
@@ -930,7 +945,7 @@ class Parquet(WithParquet):
         self.assertFalse(self.who(f"{1:016x}", database=self.parquet)["can_be_told"])
         for day in self.files.glob("run/*"):
             shutil.rmtree(day)
-        self.assertEqual(self.ledger("runs", database=self.parquet).output, "the ledger has no such run\n")
+        self.assertEqual(self.ledger("runs", database=self.parquet).output, "the ledger has no run\n")
 
     def test_an_older_ledger_is_exported(self):
         self.ledger("add", self.profile())
@@ -943,7 +958,8 @@ class Parquet(WithParquet):
         self.ledger("add", self.profile(user=FAIL_SQL, job="4711"), "--label", "$1", "--project", "\\")
         self.export()
         self.check_answers_as_the_database_does(("runs",), ("lost", "--by", "user"), ("lost", "--by", "project"))
-        self.assertEqual(self.ledger("runs", FAIL_SQL, database=self.parquet).output, "the ledger has no such run\n")
+        self.assertEqual(self.ledger("runs", FAIL_SQL, database=self.parquet).output,
+                         f"the ledger has no run of '{FAIL_SQL}'\n")
 
     def test_a_kill_at_any_moment_leaves_whole_days(self):
         self.fill_a_site()

@@ -15,6 +15,7 @@ DRIVER = Path("/usr/bin/chromedriver")
 PHONE = {"width": 390, "height": 844}
 WITHOUT_JAVASCRIPT = {"profile.managed_default_content_settings.javascript": 2}
 VOID = {"meta", "br", "img", "link", "input", "hr"}
+WITHIN_WORDS = {"time"}  # parts of a text
 
 
 class Balance(HTMLParser):
@@ -25,8 +26,10 @@ class Balance(HTMLParser):
         self.open = []
         self.faults = []
         self.visible = []
+        self.goes_on = False
 
     def handle_starttag(self, tag, attributes):
+        self.goes_on = tag in WITHIN_WORDS
         if tag not in VOID:
             self.open.append(tag)
 
@@ -34,12 +37,16 @@ class Balance(HTMLParser):
         pass
 
     def handle_endtag(self, tag):
+        self.goes_on = tag in WITHIN_WORDS
         if not self.open or self.open.pop() != tag:
             self.faults.append(tag)
 
     def handle_data(self, data):
         if self.open and self.open[-1] not in ("script", "style"):
-            self.visible.append(data)
+            if self.goes_on and self.visible:
+                self.visible[-1] += data
+            else:
+                self.visible.append(data)
 
 
 class WithPages(Behaviour):

@@ -35,6 +35,12 @@ TEST(CommandLine, WithoutACommandIsToldWhereTheyAreListed) {
             "halcyon: there is no command 'baselines forgt'. Did you mean: forget? (see halcyon baselines --help)\n");
 }
 
+TEST(CommandLine, OfACommandOfACommandIsToldWhereItsOwnHelpIs) {
+  EXPECT_EQ(said_to({"ledger", "lost"}), "halcyon: --database is required (see halcyon ledger lost --help)\n");
+  EXPECT_EQ(said_to({"ledger", "losst"}),
+            "halcyon: there is no command 'ledger losst'. Did you mean: lost? (see halcyon ledger --help)\n");
+}
+
 TEST(CommandLine, OfAnOptionWithoutItsValueIsToldWhatToType) {
   EXPECT_EQ(said_to({"report", "run.h5", "--html"}),
             "halcyon: --html has no value: type --html FILE (see halcyon report --help)\n");
@@ -42,7 +48,7 @@ TEST(CommandLine, OfAnOptionWithoutItsValueIsToldWhatToType) {
             "halcyon: --fail-on has no value: type --fail-on yellow|red (see halcyon report --help)\n");
   EXPECT_EQ(said_to({"repeat", "-r"}), "halcyon: --runs has no value: type --runs N (see halcyon repeat --help)\n");
   EXPECT_EQ(said_to({"baselines", "export", "-o"}),
-            "halcyon: --output has no value: type --output FILE (see halcyon baselines --help)\n");
+            "halcyon: --output has no value: type --output FILE (see halcyon baselines export --help)\n");
 }
 
 TEST(CommandLine, OfAnOptionThatIsGivenTwiceIsToldSo) {
@@ -88,7 +94,8 @@ TEST(CommandLine, OfAWholeProfileInPlaceOfPartsIsToldThatThereIsNothingToRecover
   const halcyon::testing::TemporaryDirectory directory;
   const std::string file = (directory.path() / "whole.h5").string();
   ASSERT_TRUE(halcyon::write_profile(halcyon::testing::uniform_profile(100, 1.0), file));
-  EXPECT_EQ(said_to({"recover", file}, bad_usage_or_file), "halcyon: " + file + " is a finished profile: nothing to recover\n");
+  EXPECT_EQ(said_to({"recover", file}, bad_usage_or_file),
+            "halcyon: " + file + " is a finished profile: nothing to recover\n");
   EXPECT_EQ(said_to({"recover", file + ".parts"}, bad_usage_or_file),
             "halcyon: " + file + ".parts is not there any more: " + file + " is the profile of these parts\n");
 }

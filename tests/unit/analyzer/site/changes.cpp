@@ -185,6 +185,24 @@ TEST(Changes, OfTheLossAreToldApart) {
   EXPECT_GT(found.losses.front().interval_points.low, 3.0);
 }
 
+// Three in ten lose much, at any time; the others a half percent, but for the last digits.
+TEST(Changes, OfTheLossAreNotMadeByRoundingOrByAFewGreatLosses) {
+  SyntheticSite site = usual_site();
+  std::vector<SiteRun> runs = runs_of(site);
+  std::mt19937_64 random(5);
+  std::bernoulli_distribution is_disturbed(0.3);
+  std::exponential_distribution<> loss(10.0);
+  for (SiteRun& run : runs) {
+    run.lost_share = is_disturbed(random) ? std::min(0.9, loss(random)) : 0.005 + (run.day < 100.0 ? 0.0 : 1e-16);
+  }
+  for (std::uint32_t work = 0; work < site.works; ++work) {
+    for (const LossChange& change : changes_without_nodes(work, runs).losses)
+      EXPECT_TRUE(excludes_zero(change.interval_points)) << "work " << work << ", " << change.points << " points";
+  }
+  for (SiteRun& run : runs) run.lost_share = 0.005 + (run.day < 100.0 ? 0.0 : 1e-16);
+  EXPECT_TRUE(changes_without_nodes(2, runs).losses.empty());
+}
+
 // Whose intervals hold, all at the same end.
 TEST(Changes, AreNotMadeByWeeksInWhichAllRunsAreDisturbed) {
   SyntheticSite site = usual_site();

@@ -1,4 +1,4 @@
-#include "libprofile/shared/into_ledger.hpp"
+#include "libprofile/system/into_ledger.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
