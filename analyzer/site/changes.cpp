@@ -45,35 +45,49 @@ struct Step {
 
 double parameter_cost(std::size_t values) { return 0.5 * std::log(static_cast<double>(values)); }
 
-// The cost of a parabola through a window about a step, fitted to the values near the levels, then to those near the
-// parabola.
-double cost_of_parabola(const Series& series, const Step& step, const Stretch& window) {
+/// Three parameters by weighted least squares, of values that are not far out.
+struct Fitted {
+  Eigen::Vector3d coefficients;
+  Eigen::CompleteOrthogonalDecomposition<Eigen::Matrix3d> products;
+  Eigen::Vector3d own_errors;  // the sum of parts times own errors
+  double squares = 0.0;        // of distances, in deviations
+  double count = 0.0;
+  double cost = 0.0;  // of all values
+};
+
+// To the values of the window that are near the levels, then to those near the fit. `parts`: of a value, by its place
+// in the series and its day, -1/2 to 1/2 within the window.
+template <class Parts>
+Fitted fitted(const Series& series, const Step& step, const Stretch& window, Parts parts_of) {
   const double middle = 0.5 * (series.days[window.begin] + series.days[window.end - 1]);
   const double length = series.days[window.end - 1] - series.days[window.begin];
-  const auto parts = [&](std::size_t i) {
-    const double x = length > 0.0 ? (series.days[i] - middle) / length : 0.0;
-    return Eigen::Vector3d(1.0, x, x * x);
+  const auto parts = [&](std::size_t i) -> Eigen::Vector3d {
+    return parts_of(i, length > 0.0 ? (series.days[i] - middle) / length : 0.0);
   };
-  Eigen::Vector3d coefficients = Eigen::Vector3d::Zero();
-  double cost = 0.0;
+  Fitted fit;
   constexpr int fits = 3;  // Numerics
-  for (int fit = 0; fit < fits; ++fit) {
+  for (int number = 0; number < fits; ++number) {
     Eigen::Matrix3d products = Eigen::Matrix3d::Zero();
     Eigen::Vector3d sums = Eigen::Vector3d::Zero();
+    fit.own_errors.setZero();
+    fit.squares = fit.count = 0.0;
     for (std::size_t i = window.begin; i < window.end; ++i) {
-      const double expected = fit > 0 ? coefficients.dot(parts(i)) : step.level_at(i);
-      const double deviation = series.deviations[i];
-      if (std::abs(series.values[i] - expected) > most_distance * deviation) continue;
-      const Eigen::Vector3d part = parts(i) / deviation;
+      const double expected = number > 0 ? fit.coefficients.dot(parts(i)) : step.level_at(i);
+      const double distance = (series.values[i] - expected) / series.deviations[i];
+      if (std::abs(distance) > most_distance) continue;
+      const Eigen::Vector3d part = parts(i) / series.deviations[i];
       products += part * part.transpose();
-      sums += part * (series.values[i] / deviation);
+      sums += part * (series.values[i] / series.deviations[i]);
+      fit.own_errors += part * (series.own_errors[i] / series.deviations[i]);
+      fit.squares += distance * distance;
+      fit.count += 1.0;
     }
-    coefficients = products.completeOrthogonalDecomposition().solve(sums);
-    cost = 0.0;
-    for (std::size_t i = window.begin; i < window.end; ++i)
-      cost += cost_of_distance(series.values[i], coefficients.dot(parts(i)), series.deviations[i]);
+    fit.products.compute(products);
+    fit.coefficients = fit.products.solve(sums);
   }
-  return cost;
+  for (std::size_t i = window.begin; i < window.end; ++i)
+    fit.cost += cost_of_distance(series.values[i], fit.coefficients.dot(parts(i)), series.deviations[i]);
+  return fit;
 }
 
 // A step has a level, another level and its place, a parabola three parameters. What is at once shows near it: as many
@@ -85,7 +99,9 @@ bool is_smooth(const Series& series, const Step& step) {
   for (std::size_t i = window.begin; i < window.end; ++i)
     cost += cost_of_distance(series.values[i], step.level_at(i), series.deviations[i]);
   const double of_step = cost + parameter_cost(window.size()) + series.costs_of_change[step.after.begin];
-  return cost_of_parabola(series, step, window) + 3.0 * parameter_cost(window.size()) <= of_step;
+  const Fitted parabola =
+      fitted(series, step, window, [](std::size_t, double day) { return Eigen::Vector3d(1.0, day, day * day); });
+  return parabola.cost + 3.0 * parameter_cost(window.size()) <= of_step;
 }
 
 /// Where the later one of two levels begins: places in the series, and days.
@@ -161,46 +177,18 @@ Mean mean_near(const Series& series, const Stretch& stretch, double level) {
   return mean;
 }
 
-// If it drifts on both sides alike, too: by least squares, with its cost.
+// If it drifts on both sides alike, too; with its cost.
 std::pair<Difference, double> difference_beside_drift(const Series& series, const Step& step) {
-  const auto [begin, end] = step.both();
-  const double middle = 0.5 * (series.days[begin] + series.days[end - 1]);
-  const double length = std::max(series.days[end - 1] - series.days[begin], std::numeric_limits<double>::min());
-  const auto parts = [&](std::size_t i) {
+  const Fitted fit = fitted(series, step, step.both(), [&step](std::size_t i, double day) {
     const bool is_after = i >= step.after.begin;
-    return Eigen::Vector3d(is_after ? 0.0 : 1.0, is_after ? 1.0 : 0.0, (series.days[i] - middle) / length);
-  };
+    return Eigen::Vector3d(is_after ? 0.0 : 1.0, is_after ? 1.0 : 0.0, day);
+  });
   const Eigen::Vector3d of_step(-1.0, 1.0, 0.0);
-  Eigen::Vector3d coefficients(step.level_before, step.level_after, 0.0);
-  Difference difference;
-  constexpr int fits = 3;  // Numerics
-  for (int fit = 0; fit < fits; ++fit) {
-    Eigen::Matrix3d products = Eigen::Matrix3d::Zero();
-    Eigen::Vector3d sums = Eigen::Vector3d::Zero();
-    Eigen::Vector3d own_errors = Eigen::Vector3d::Zero();
-    double squares = 0.0;
-    double count = 0.0;
-    for (std::size_t i = begin; i < end; ++i) {
-      const double distance = (series.values[i] - coefficients.dot(parts(i))) / series.deviations[i];
-      if (std::abs(distance) > most_distance) continue;
-      const Eigen::Vector3d part = parts(i) / series.deviations[i];
-      products += part * part.transpose();
-      sums += part * (series.values[i] / series.deviations[i]);
-      own_errors += part * (series.own_errors[i] / series.deviations[i]);
-      squares += distance * distance;
-      count += 1.0;
-    }
-    const auto solver = products.completeOrthogonalDecomposition();
-    coefficients = solver.solve(sums);
-    const Eigen::Vector3d weights = solver.solve(of_step);
-    difference = {.value = of_step.dot(coefficients), .freedom = std::max(1.0, count - 3.0)};
-    difference.error = std::hypot(std::sqrt(squares / difference.freedom * weights.dot(of_step)),
-                                  series.lean_error * weights.dot(own_errors));
-  }
-  double cost = 0.0;
-  for (std::size_t i = begin; i < end; ++i)
-    cost += cost_of_distance(series.values[i], coefficients.dot(parts(i)), series.deviations[i]);
-  return {difference, cost};
+  const Eigen::Vector3d weights = fit.products.solve(of_step);
+  Difference difference{.value = of_step.dot(fit.coefficients), .freedom = std::max(1.0, fit.count - 3.0)};
+  difference.error = std::hypot(std::sqrt(fit.squares / difference.freedom * weights.dot(of_step)),
+                                series.lean_error * weights.dot(fit.own_errors));
+  return {difference, fit.cost};
 }
 
 // Both stretches scatter alike, in deviations.

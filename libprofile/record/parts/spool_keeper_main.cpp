@@ -39,9 +39,9 @@
 #include "libprofile/record/parts/spool_address.hpp"
 #include "libprofile/record/parts/spool_keeper.hpp"
 #include "libprofile/shared/admission.hpp"
-#include "libprofile/system/into_ledger.hpp"
 #include "libprofile/shared/setting_values.hpp"
 #include "libprofile/system/descriptor.hpp"
+#include "libprofile/system/into_ledger.hpp"
 #include "libprofile/system/let_go.hpp"
 #include "libprofile/system/outlives_job.hpp"
 
